@@ -3,6 +3,7 @@
 import contextlib
 import importlib
 import importlib.util
+import logging
 import os
 import sys
 import tempfile
@@ -40,12 +41,14 @@ def writable_folder(path: str | Path) -> Path:
 
 
 def silence_tensorflow() -> None:
-    """Imports Keras and its backend without TensorFlow's start-up notes.
+    """Imports Keras and its backend without TensorFlow's notes.
 
-    TensorFlow writes them from C++ before any log level is read, so the
-    file descriptor itself is turned away while it is imported.
+    Those of its start-up are written from C++ before any log level is read,
+    so the file descriptor itself is turned away while it is imported.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    # Several models in one process look like retracing, and are reported so.
+    logging.getLogger("tensorflow").setLevel(logging.ERROR)
     with _standard_error_kept_back():
         importlib.import_module("keras")
 
