@@ -1,0 +1,148 @@
+"""Attention is three stages in a row. Start reading here."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from keras_attention import (
+    arguments,
+    boundary,
+    inputs,
+    masks,
+    query_blocks,
+    weight_dropout,
+)
+from keras_attention.base_layer import PerStepLayer, Shape, Tensor
+from keras_attention.stages import Alignment, Read, Score
+
+
+class AttentionLayer(PerStepLayer):
+    """Abstract: scores the keys, aligns the scores, reads the values.
+
+    Subclasses choose the three stages in `__init__` and add nothing else:
+    `call`, masking, dropout and query blocks are defined here once and not
+    overridden.
+
+    Args:
+        dropout: Fraction of the attention weights to drop in training.
+        seed: Seed of the dropout.
+        query_block_size: How many queries are computed at a time; the numbers
+            do not depend on it. None chooses it from a memory budget.
+        **kwargs: `jit_compile`, and `keras.Layer` arguments, such as `name`.
+
+    Call arguments:
+        query: `(batch, Tq, query_dim)`.
+        value: `(batch, Tv, value_dim)`.
+        key: `(batch, Tv, key_dim)`. Defaults to `value`.
+        query_mask: `(batch, Tq)`. A query that is False gets zeros. Kept as
+            the output's mask.
+        value_mask: `(batch, Tv)`. False keys are not attended to.
+        attention_mask: `(batch, Tv)`, `(batch, Tq, Tv)` or `(1, Tq, Tv)`: which
+            keys each query may see.
+        use_causal_mask: Whether a query sees no key behind its own place; the
+            last query stands at the last key.
+        return_attention_scores: Whether to also return the weights, which
+            Keras calls scores.
+        training: Whether to apply dropout.
+
+        Masks are booleans, or integers 0 and 1; True is visible. All of them
+        are AND-ed. Inputs may have more axes in front, such as heads.
+
+    Returns:
+        Context, `(batch, Tq, value_dim)`, and, if asked, the weights before
+        dropout, `(batch, Tq, Tv)`. A query that sees no key gets zeros.
+
+    Raises:
+        ValueError: A mask of another dtype or rank, or a list of tensors.
+    """
+
+    score: Score
+    alignment: Alignment
+    read: Read
+
+    def __init__(
+        self,
+        *,
+        dropout: float = 0.0,
+        seed: int | None = None,
+        query_block_size: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.dropout = arguments.rate("dropout", dropout)
+        self.seed = seed
+        self.query_block_size = arguments.optional_integer(
+            "query_block_size", query_block_size
+        )
+        self.seed_generator = keras.random.SeedGenerator(seed)
+
+    def build(
+        self,
+        query_shape: Shape,
+        value_shape: Shape | None = None,
+        key_shape: Shape | None = None,
+    ) -> None:
+        """Builds the score; the other stages have no weights."""
+        query_shape, value_shape = boundary.query_and_value_shapes(
+            self, query_shape, value_shape
+        )
+        if not self.score.built:  # A loaded stage arrives already built.
+            self.score.build(query_shape, key_shape or value_shape)
+
+    def call(
+        self,
+        query: Tensor,
+        value: Tensor,
+        key: Tensor | None = None,
+        query_mask: Tensor | None = None,
+        value_mask: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        use_causal_mask: bool = False,
+        return_attention_scores: bool = False,
+        training: bool | None = None,
+    ) -> Tensor | tuple[Tensor, Tensor]:
+        """Context, and the weights if asked: see the class."""
+        rows, shared = inputs.rows_and_shared(
+            query, value, key, query_mask, value_mask, attention_mask
+        )
+        shared["key"] = self.score.project_key(shared["key"])
+        if training and self.dropout:
+            shared["seed"] = self.seed_generator.next()
+
+        def attend(
+            rows: dict[str, Tensor], shared: dict[str, Tensor]
+        ) -> tuple[Tensor, Tensor]:
+            return self._attend(rows, shared, use_causal_mask)
+
+        if return_attention_scores:
+            return attend(rows, shared)
+        return query_blocks.over_queries(
+            self,
+            lambda rows, shared: attend(rows, shared)[0],
+            rows,
+            shared,
+            self.query_block_size,
+            ops.shape(value)[-2] * self.score.numbers_per_pair(),
+        )
+
+    def _attend(
+        self, rows: dict[str, Tensor], shared: dict[str, Tensor], causal: bool
+    ) -> tuple[Tensor, Tensor]:
+        query = self.score.project_query(rows["query"])
+        scores = self.score.compare(query, shared["key"])
+        steps = ops.arange(ops.shape(shared["value"])[-2], dtype="int32")
+        visible = masks.every(
+            rows.get("query_mask"),
+            shared.get("value_mask"),
+            rows.get("attention_mask"),
+            steps <= rows["position"] if causal else None,
+        )
+        scores = masks.poison(scores, rows["is_finite"] & shared["is_finite"])
+        weights = self.alignment.align(scores, visible)
+        kept = weights
+        if "seed" in shared:
+            kept = weight_dropout.drop(
+                weights, self.dropout, shared["seed"], rows["position"], steps
+            )
+        return self.read.read(kept, shared["value"]), weights

@@ -1,0 +1,78 @@
+"""What every layer of the package shares, whatever its family."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import keras
+
+from keras_attention import arguments, boundary, compilation
+from keras_attention.serialization import SerializableLayer
+
+Tensor: TypeAlias = Any  # A tensor of whichever backend Keras runs on.
+Shape: TypeAlias = tuple[int | None, ...]
+
+
+class BaseLayer(SerializableLayer):
+    """Abstract: a layer with checked inputs and an XLA-compiled call.
+
+    A subclass writes `build` and `call` as plain Keras; `call` must not keep
+    a tensor on `self`.
+
+    Args:
+        jit_compile: Whether XLA compiles the call, as `compilation` tells.
+        **kwargs: `keras.Layer` arguments, such as `name` and `dtype`.
+    """
+
+    kernel_initializer: Any
+
+    def __init__(self, *, jit_compile: bool = True, **kwargs: Any) -> None:
+        boundary.refuse_call_arguments(type(self), kwargs)
+        super().__init__(**kwargs)
+        self.jit_compile = arguments.boolean("jit_compile", jit_compile)
+
+    def add_kernel(self, shape: Shape, name: str) -> Any:
+        """A weight that starts as the layer's `kernel_initializer` says.
+
+        Each gets an initializer of its own: one instance gives every weight of
+        the same shape the same values.
+        """
+        initializer = self.kernel_initializer
+        if isinstance(initializer, keras.initializers.Initializer):
+            config = initializer.get_config()
+            initializer = type(initializer).from_config(config)
+        return self.add_weight(shape, initializer, name=name)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "call" in vars(cls):
+            cls.call = _checked_and_compiled(cls.call)
+
+
+class PerStepLayer(BaseLayer):
+    """Abstract: one output per step of the first input, which keeps its mask."""
+
+    def compute_mask(self, inputs: Tensor, previous_mask: Tensor) -> Tensor:
+        """The mask of the first input."""
+        return previous_mask
+
+
+class PooledLayer(BaseLayer):
+    """Abstract: the output has no time axis of the input's, hence no mask."""
+
+    def compute_mask(self, inputs: Tensor, previous_mask: Tensor) -> None:
+        """No mask: the steps are gone."""
+
+
+def _checked_and_compiled(call: Callable[..., Any]) -> Callable[..., Any]:
+    signature = inspect.signature(call)
+
+    @functools.wraps(call)
+    def checked_call(self: BaseLayer, *args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(self, *args, **kwargs)
+        _self, *given = bound.arguments.items()
+        checked = boundary.checked(self, signature, dict(given))
+        return compilation.run(self, call, checked)
+
+    return checked_call

@@ -1,0 +1,49 @@
+"""Who may see whom? Booleans, True means may be seen, everywhere."""
+
+import functools
+from collections.abc import Callable
+
+from keras import ops
+
+from keras_attention.base_layer import Tensor
+
+
+def every(*visible: Tensor | None) -> Tensor | None:
+    """What no mask hides; None is a mask that hides nothing."""
+    given = [mask for mask in visible if mask is not None]
+    return functools.reduce(ops.logical_and, given) if given else None
+
+
+def of_keys(value_mask: Tensor | None) -> Tensor | None:
+    """Hidden keys are hidden from every query: `(..., Tv) -> (..., 1, Tv)`."""
+    return None if value_mask is None else ops.expand_dims(value_mask, -2)
+
+
+def of_queries(query_mask: Tensor | None) -> Tensor | None:
+    """A padded query sees no key: `(..., Tq) -> (..., Tq, 1)`."""
+    return None if query_mask is None else ops.expand_dims(query_mask, -1)
+
+
+def finite(x: Tensor) -> tuple[Tensor, Tensor]:
+    """`x` with its non-finite steps set to 0, and which steps are finite.
+
+    NaN behind a mask would leak as 0 * NaN, forward and backward. So every
+    layer computes with finite steps, and `poison`s what a bad one may reach.
+    """
+    is_finite = ops.all(ops.isfinite(x), axis=-1)
+    zeros = ops.zeros_like(x)
+    return ops.where(ops.expand_dims(is_finite, -1), x, zeros), is_finite
+
+
+def poison(x: Tensor, is_finite: Tensor) -> Tensor:
+    """NaN where not `is_finite`, so that a visible bad step stays visible."""
+    return ops.where(is_finite, x, float("nan"))
+
+
+def stepwise(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+    """`function` of each step of `x`; NaN for a step that is not finite.
+
+    The gradient of the weights in `function` never meets the bad step.
+    """
+    x, is_finite = finite(x)
+    return poison(function(x), ops.expand_dims(is_finite, -1))

@@ -1,0 +1,143 @@
+"""The three contracts an attention mechanism is made of.
+
+    scores  = score(query, key)              (..., Tq, Tv)
+    weights = alignment(scores, visible)     (..., Tq, Tv)
+    context = read(weights, value)           (..., Tq, value_dim)
+
+`...` is the batch, or the batch and heads. A stage is abstract or final:
+subclass the classes below, never a concrete one. Each stage is also a layer
+of its own; an attention layer calls its verbs (`compare`, `align`, `read`)
+and computes them in its own dtype.
+"""
+
+from typing import Any, TypeVar
+
+from keras import ops
+
+from keras_attention.base_layer import PooledLayer, Shape, Tensor
+from keras_attention.precision import widened
+from keras_attention.serialization import EXPORTED
+
+#: What a hidden key scores, and how far visible scores may go the same way.
+HIDDEN = -1e30
+LIMIT = 1e29
+
+
+class Score(PooledLayer):
+    """How well does each key answer each query?
+
+    A key is projected once per memory, a query once per query; only `compare`
+    sees pairs. All three are free of side effects.
+    """
+
+    def build(self, query_shape: Shape, key_shape: Shape) -> None:
+        """Creates the weights. By default there are none."""
+
+    def project_query(self, query: Tensor) -> Tensor:
+        """`(..., Tq, query_dim)` to what `compare` takes."""
+        return query
+
+    def project_key(self, key: Tensor) -> Tensor:
+        """`(..., Tv, key_dim)` to what `compare` takes."""
+        return key
+
+    def compare(self, query: Tensor, key: Tensor) -> Tensor:
+        """The scores of projected queries and keys, `(..., Tq, Tv)`."""
+        raise NotImplementedError
+
+    def numbers_per_pair(self) -> int:
+        """How many numbers `compare` holds per query and key at its peak."""
+        return 1
+
+    def call(self, query: Tensor, key: Tensor) -> Tensor:
+        """`(..., Tq, query_dim), (..., Tv, key_dim) -> (..., Tq, Tv)`."""
+        scores = self.compare(self.project_query(query), self.project_key(key))
+        return ops.cast(scores, self.compute_dtype)
+
+
+class Alignment(PooledLayer):
+    """How much of each value does each query get?"""
+
+    def align(self, scores: Tensor, visible: Tensor | None) -> Tensor:
+        """The weights, in the dtype of `scores`; 0 where not `visible`."""
+        raise NotImplementedError
+
+    def call(self, scores: Tensor, mask: Tensor | None = None) -> Tensor:
+        """`(..., Tq, Tv) -> (..., Tq, Tv)`; `mask` is True where visible."""
+        return self.align(scores, mask)
+
+
+class Normalizer(Alignment):
+    """An alignment that looks at each query's scores alone.
+
+    Subclasses write `normalize`. Masking and precision are settled here, once.
+    """
+
+    def normalize(self, scores: Tensor) -> Tensor:
+        """Turns float32 scores into weights; hidden keys score `HIDDEN`."""
+        raise NotImplementedError
+
+    def align(self, scores: Tensor, visible: Tensor | None) -> Tensor:
+        """Normalises over the visible keys, in float32 at least."""
+        wide = ops.clip(widened(scores), -LIMIT, LIMIT)  # float16 overflows.
+        if visible is None:
+            weights = self.normalize(wide)
+        else:
+            weights = self.normalize(ops.where(visible, wide, HIDDEN))
+            # A query that sees no key reads zeros, not an average.
+            weights = ops.where(visible, weights, 0.0)
+        return ops.cast(weights, self.compute_dtype)
+
+
+class Read(PooledLayer):
+    """What does each query take away?"""
+
+    def read(self, weights: Tensor, value: Tensor) -> Tensor:
+        """The context of each query, `(..., Tq, dim)`."""
+        raise NotImplementedError
+
+    def call(self, weights: Tensor, value: Tensor) -> Tensor:
+        """`(..., Tq, Tv), (..., Tv, dim) -> (..., Tq, dim)`."""
+        return self.read(weights, value)
+
+
+Stage = TypeVar("Stage", Score, Alignment, Read)
+
+#: Names by which papers and libraries call a stage beside its class's own.
+ALIASES = {"general": "bilinear", "concat": "additive"}
+
+
+def get(kind: type[Stage], stage: Any, **kwargs: Any) -> Stage:
+    """A stage as it is, or the one that a name means.
+
+    Args:
+        kind: `Score`, `Alignment` or `Read`.
+        stage: An instance of `kind`, or a name such as `"additive"`.
+        **kwargs: For the constructor, where `stage` is a name.
+
+    Raises:
+        ValueError: `stage` is neither.
+    """
+    if isinstance(stage, kind):
+        return stage
+    named = {_name(cls, kind): cls for cls in EXPORTED if issubclass(cls, kind)}
+    name = ALIASES.get(stage, stage) if isinstance(stage, str) else None
+    if name in named:
+        return named[name](**kwargs)
+    argument = kind.__name__.lower()
+    raise ValueError(
+        f"`{argument}` must be a {kind.__name__} or one of "
+        f"{sorted({*named, *_aliases(named)})}. Received: "
+        f"{argument}={stage!r}"
+    )
+
+
+def _name(cls: type, kind: type) -> str:
+    """`ScaledDotScore` is `"scaled_dot"`."""
+    stem = cls.__name__.removesuffix(kind.__name__)
+    words = "".join(f"_{c.lower()}" if c.isupper() else c for c in stem)
+    return words.lstrip("_")
+
+
+def _aliases(named: dict[str, Any]) -> list[str]:
+    return [alias for alias, name in ALIASES.items() if name in named]
