@@ -138,7 +138,7 @@ class AttentionLayer(PerStepLayer):
             rows.get("attention_mask"),
             steps <= rows["position"] if causal else None,
         )
-        scores = masks.poison(scores, rows["is_finite"] & shared["is_finite"])
+        scores = masks.poison(scores, rows["is_broken"] | shared["is_broken"])
         weights = self.alignment.align(scores, visible)
         kept = weights
         if "seed" in shared:

@@ -51,7 +51,7 @@ class BaseLayer(SerializableLayer):
 
 
 class PerStepLayer(BaseLayer):
-    """Abstract: one output per step of the first input, which keeps its mask."""
+    """Abstract: one output per step of the first input; its mask is kept."""
 
     def compute_mask(self, inputs: Tensor, previous_mask: Tensor) -> Tensor:
         """The mask of the first input."""

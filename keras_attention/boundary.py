@@ -4,10 +4,12 @@ Everything that is refused is refused here, for every layer at once.
 """
 
 import inspect
-from typing import Any
+from typing import Any, TypeAlias
 
 import keras
 from keras import ops
+
+Shape: TypeAlias = tuple[int | None, ...]
 
 
 def refuse_call_arguments(cls: type, kwargs: dict[str, Any]) -> None:
@@ -68,7 +70,7 @@ def as_mask(name: str, mask: Any) -> Any:
 
 def query_and_value_shapes(
     layer: keras.Layer, query_shape: Any, value_shape: Any
-) -> tuple[tuple[int | None, ...], tuple[int | None, ...]]:
+) -> tuple[Shape, Shape]:
     """The shapes of two tensors, or an error that shows the right call."""
     for name, shape in (("query", query_shape), ("value", value_shape)):
         if shape is None or not _is_shape(shape):
@@ -81,15 +83,22 @@ def query_and_value_shapes(
     return tuple(query_shape), tuple(value_shape)
 
 
-def one_shape(layer: keras.Layer, shape: Any) -> tuple[int | None, ...]:
-    """The shape of one sequence, or an error that shows the right call."""
+def one_shape(
+    layer: keras.Layer, shape: Any
+) -> tuple[tuple[int | None, ...], int | None, int]:
+    """Leading axes, steps and size of one sequence.
+
+    Raises:
+        ValueError: It is not one sequence; the error shows the right call.
+    """
     if not _is_shape(shape) or len(shape) < 3:
         raise ValueError(
             f"`inputs` must be one tensor of shape (batch, T, dim): call "
             f"`{_name(layer)}(...)(inputs)`. Received: inputs with shape "
             f"{shape}"
         )
-    return tuple(shape)
+    *leading, steps, dim = shape
+    return tuple(leading), steps, dim
 
 
 def known_steps(layer: keras.Layer, name: str, steps: int | None) -> int:

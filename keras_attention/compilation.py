@@ -46,6 +46,11 @@ def set_jit_compile(enabled: bool) -> None:
     _enabled = bool(enabled)
 
 
+def is_enabled() -> bool:
+    """Whether `set_jit_compile` leaves compiled calls on."""
+    return _enabled
+
+
 def run(
     layer: keras.Layer, call: Callable[..., Any], arguments: dict[str, Any]
 ) -> Any:

@@ -20,28 +20,28 @@ def rows_and_shared(
 
     Returns:
         rows: Tensors `(..., Tq, n)`: `query`, its `position` among the keys
-            (the last query stands at the last key), whether it `is_finite`,
+            (the last query stands at the last key), whether it `is_broken`,
             `query_mask` and `attention_mask`.
-        shared: `key` and `value`, `(..., Tv, dim)`; `is_finite` and
+        shared: `key` and `value`, `(..., Tv, dim)`; `is_broken` and
             `value_mask`, `(..., 1, Tv)`.
     """
-    value, value_is_finite = masks.finite(value)
-    key, key_is_finite = (
-        (value, value_is_finite) if key is None else masks.finite(key)
+    value, value_is_broken = masks.finite(value)
+    key, key_is_broken = (
+        (value, value_is_broken) if key is None else masks.finite(key)
     )
-    query, query_is_finite = masks.finite(query)
+    query, query_is_broken = masks.finite(query)
     rows = {
         "query": query,
         "position": _positions(query, key),
-        "is_finite": masks.of_queries(query_is_finite),
+        "is_broken": masks.of_queries(query_is_broken),
         "query_mask": masks.of_queries(query_mask),
         "attention_mask": _per_query(attention_mask, query),
     }
     shared = {
         "key": key,
         "value": value,
-        "is_finite": masks.of_keys(
-            ops.logical_and(key_is_finite, value_is_finite)
+        "is_broken": masks.of_keys(
+            ops.logical_or(key_is_broken, value_is_broken)
         ),
         "value_mask": masks.every(
             masks.of_keys(value_mask), _of_keys_alone(attention_mask, query)
@@ -71,7 +71,7 @@ def _per_query(mask: Tensor | None, query: Tensor) -> Tensor | None:
 
 
 def _of_keys_alone(mask: Tensor | None, query: Tensor) -> Tensor | None:
-    """An `attention_mask` of one axis less than the inputs, as a `value_mask`."""
+    """An `attention_mask` with an axis less than the inputs hides keys."""
     if mask is None or len(mask.shape) != len(query.shape) - 1:
         return None
     return masks.of_keys(mask)

@@ -138,12 +138,12 @@ class LocalAttention(PerStepLayer):
             ops.expand_dims(query, -2), windows.gather(shared["key"], place)
         )
         visible = self._visible(rows, shared, place, causal)
-        is_finite = windows.gather_mask(
-            ops.squeeze(shared["is_finite"], -2), place
+        is_broken = windows.gather_mask(
+            ops.squeeze(shared["is_broken"], -2), place
         )
         scores = masks.poison(
             ops.squeeze(scores, -2),
-            ops.logical_and(rows["is_finite"], is_finite),
+            ops.logical_or(rows["is_broken"], is_broken),
         )
         weights = self.alignment.align(scores, visible)
         distance = ops.cast(place, rows["centre"].dtype) - rows["centre"]

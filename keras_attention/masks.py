@@ -25,25 +25,26 @@ def of_queries(query_mask: Tensor | None) -> Tensor | None:
 
 
 def finite(x: Tensor) -> tuple[Tensor, Tensor]:
-    """`x` with its non-finite steps set to 0, and which steps are finite.
+    """`x` with its broken steps set to 0, and which steps are broken.
 
-    NaN behind a mask would leak as 0 * NaN, forward and backward. So every
-    layer computes with finite steps, and `poison`s what a bad one may reach.
+    A step is broken if it holds NaN or infinity. Behind a mask it would leak
+    as 0 * NaN, forward and backward. So every layer computes with finite
+    steps, and `poison`s what a visible broken one reaches.
     """
-    is_finite = ops.all(ops.isfinite(x), axis=-1)
+    is_broken = ops.logical_not(ops.all(ops.isfinite(x), axis=-1))
     zeros = ops.zeros_like(x)
-    return ops.where(ops.expand_dims(is_finite, -1), x, zeros), is_finite
+    return ops.where(ops.expand_dims(is_broken, -1), zeros, x), is_broken
 
 
-def poison(x: Tensor, is_finite: Tensor) -> Tensor:
-    """NaN where not `is_finite`, so that a visible bad step stays visible."""
-    return ops.where(is_finite, x, float("nan"))
+def poison(x: Tensor, is_broken: Tensor) -> Tensor:
+    """NaN where `is_broken`, so that a visible broken step stays visible."""
+    return ops.where(is_broken, float("nan"), x)
 
 
 def stepwise(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
-    """`function` of each step of `x`; NaN for a step that is not finite.
+    """`function` of each step of `x`; NaN for a step that is broken.
 
-    The gradient of the weights in `function` never meets the bad step.
+    The gradient of the weights in `function` never meets the broken step.
     """
-    x, is_finite = finite(x)
-    return poison(function(x), ops.expand_dims(is_finite, -1))
+    x, is_broken = finite(x)
+    return poison(function(x), ops.expand_dims(is_broken, -1))

@@ -12,7 +12,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_attention import compilation
+from keras_attention import block_loop, compilation
 from keras_attention.base_layer import Tensor
 
 #: How many bytes the scores of one block may take.
@@ -59,9 +59,16 @@ def over_queries(
         if isinstance(block_size, int)
         else ops.minimum(block_size, ops.maximum(queries, 1))
     )
-    blocks = {name: _split(x, queries, size) for name, x in rows.items()}
-    contexts = ops.map(_recomputed(layer, function, shared), blocks)
-    return _join(contexts, queries)
+    rows = {name: _padded(x, queries, size) for name, x in rows.items()}
+    pure = compilation.stateless(layer, function)
+    fixed = (compilation.values_of(layer), shared)
+
+    def of_block(rows: Any, fixed: Any) -> Tensor:
+        values, shared = fixed
+        return pure(values, rows, shared)
+
+    looped = block_loop.over(of_block, rows, fixed, size, like=shared["value"])
+    return looped[..., :queries, :]
 
 
 def _fitting(leading: Any, numbers_per_query: Tensor | int) -> Any:
@@ -84,40 +91,8 @@ def _all_fit(queries: Tensor | int, block_size: Tensor | int) -> bool:
     return known and queries <= block_size
 
 
-def _recomputed(
-    layer: keras.Layer, function: Function, shared: dict[str, Tensor]
-) -> Callable[[dict[str, Tensor]], Tensor]:
-    """`function` of one block, its inner results not kept for the gradient."""
-    values = compilation.values_of(layer)
-    pure = compilation.stateless(layer, function)
-
-    def of_block(block: dict[str, Tensor]) -> Tensor:
-        # Every tensor is an argument: see `compilation.stateless`.
-        flat = keras.tree.flatten((values, block, shared))
-
-        def of_flat(*flat: Tensor) -> Tensor:
-            packed = keras.tree.pack_sequence_as(
-                (values, block, shared), list(flat)
-            )
-            return pure(*packed)
-
-        return keras.remat(of_flat)(*flat)
-
-    return of_block
-
-
-def _split(x: Tensor, queries: Any, size: Any) -> Tensor:
-    """`(..., Tq, n) -> (blocks, ..., size, n)`, padded with zeros."""
-    *leading, _queries, last = ops.shape(x)
-    count = (queries + size - 1) // size
-    padding = [[0, 0]] * len(leading) + [[0, count * size - queries], [0, 0]]
-    x = ops.reshape(ops.pad(x, padding), (*leading, count, size, last))
-    return ops.moveaxis(x, -3, 0)
-
-
-def _join(blocks: Tensor, queries: Any) -> Tensor:
-    """`(blocks, ..., size, n) -> (..., Tq, n)`."""
-    blocks = ops.moveaxis(blocks, 0, -3)
-    *leading, count, size, last = ops.shape(blocks)
-    x = ops.reshape(blocks, (*leading, count * size, last))
-    return x[..., :queries, :]
+def _padded(x: Tensor, queries: Any, size: Any) -> Tensor:
+    """`(..., Tq, n)` with zeros up to a multiple of `size`."""
+    rest = (queries + size - 1) // size * size - queries
+    padding = [[0, 0]] * (len(x.shape) - 2) + [[0, rest], [0, 0]]
+    return ops.pad(x, padding)

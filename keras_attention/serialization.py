@@ -21,7 +21,7 @@ def export(cls: type[LayerClass]) -> type[LayerClass]:
     return cls
 
 
-class SerializableLayer(keras.Layer):  # type: ignore[misc]
+class SerializableLayer(keras.Layer):
     """A layer whose config is read back from its attributes.
 
     The one rule: keep each `__init__` argument in an attribute of its name.

@@ -120,7 +120,9 @@ def get(kind: type[Stage], stage: Any, **kwargs: Any) -> Stage:
     """
     if isinstance(stage, kind):
         return stage
-    named = {_name(cls, kind): cls for cls in EXPORTED if issubclass(cls, kind)}
+    named: dict[Any, type[Stage]] = {
+        _name(cls, kind): cls for cls in EXPORTED if issubclass(cls, kind)
+    }
     name = ALIASES.get(stage, stage) if isinstance(stage, str) else None
     if name in named:
         return named[name](**kwargs)

@@ -65,7 +65,7 @@ class SequenceSqueezeExcitation(PerStepLayer):
 
     def build(self, inputs_shape: Shape) -> None:
         """Creates `W` and `V`, and `b` and `c` if used."""
-        *_batch, steps, dim = boundary.one_shape(self, inputs_shape)
+        _leading, steps, dim = boundary.one_shape(self, inputs_shape)
         if self.channels == "steps":
             dim = boundary.known_steps(self, "inputs", steps)
         units = max(1, dim // self.ratio)
@@ -82,7 +82,7 @@ class SequenceSqueezeExcitation(PerStepLayer):
         return_attention_scores: bool = False,
     ) -> Tensor | tuple[Tensor, Tensor]:
         """The rescaled sequence, and the scales if asked: see the class."""
-        x, is_finite = masks.finite(inputs)
+        x, is_broken = masks.finite(inputs)
         if mask is not None:
             x = ops.where(ops.expand_dims(mask, -1), x, 0.0)
         by_feature = self.channels == "features"
@@ -91,7 +91,7 @@ class SequenceSqueezeExcitation(PerStepLayer):
         if not by_feature and mask is not None:
             s = ops.where(mask, s, 0.0)
         y = x * ops.expand_dims(s, -2 if by_feature else -1)
-        y = self._poisoned(y, is_finite, mask)
+        y = self._poisoned(y, is_broken, mask)
         return (y, s) if return_attention_scores else y
 
     def _excitation(self, z: Tensor) -> Tensor:
@@ -101,18 +101,16 @@ class SequenceSqueezeExcitation(PerStepLayer):
         return ops.sigmoid(s + self.c if self.use_bias else s)
 
     def _poisoned(
-        self, y: Tensor, is_finite: Tensor, mask: Tensor | None
+        self, y: Tensor, is_broken: Tensor, mask: Tensor | None
     ) -> Tensor:
-        """NaN in every visible step, if one of them was not finite."""
-        seen = (
-            is_finite
-            if mask is None
-            else ops.logical_or(is_finite, ops.logical_not(mask))
+        """NaN in every visible step, if one of them is broken."""
+        if mask is None:
+            mask = ops.ones_like(is_broken)
+        any_seen = ops.any(
+            ops.logical_and(is_broken, mask), axis=-1, keepdims=True
         )
-        fine = ops.all(seen, axis=-1, keepdims=True)
-        if mask is not None:
-            fine = ops.logical_or(fine, ops.logical_not(mask))
-        return masks.poison(y, ops.expand_dims(fine, -1))
+        reached = ops.logical_and(any_seen, mask)
+        return masks.poison(y, ops.expand_dims(reached, -1))
 
 
 def _mean_of_steps(x: Tensor, mask: Tensor | None) -> Tensor:

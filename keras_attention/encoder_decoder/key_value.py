@@ -68,7 +68,7 @@ class KeyValueAttention(PerStepLayer):
 
     def build(self, inputs_shape: Shape) -> None:
         """Creates `R` and `X`; the score holds `H` (W), `Y` (U), `w` (v)."""
-        *leading, dim = boundary.one_shape(self, inputs_shape)
+        leading, steps, dim = boundary.one_shape(self, inputs_shape)
         if dim % self.parts:
             raise ValueError(
                 "`inputs` must have a last axis that `parts` divides. "
@@ -76,7 +76,8 @@ class KeyValueAttention(PerStepLayer):
             )
         size = dim // self.parts
         if not self.score.built:  # A loaded stage arrives already built.
-            self.score.build((*leading, size), (*leading, size))
+            shape = (*leading, steps, size)
+            self.score.build(shape, shape)
         self.R = self.add_weight((size, size), name="R")
         self.X = self.add_weight((size, size), name="X")
 
@@ -87,7 +88,7 @@ class KeyValueAttention(PerStepLayer):
         return_attention_scores: bool = False,
     ) -> Tensor | tuple[Tensor, Tensor]:
         """`h*`, and the weights if asked: see the class."""
-        h, is_finite = masks.finite(inputs)
+        h, is_broken = masks.finite(inputs)
         parts = ops.split(h, self.parts, axis=-1)
         k, v, p = parts[0], parts[min(1, self.parts - 1)], parts[-1]
 
@@ -95,19 +96,21 @@ class KeyValueAttention(PerStepLayer):
         start = ops.arange(steps, dtype="int32") - self.window
         start = start + ops.zeros_like(h[..., 0], "int32")
         place = windows.places(start, self.window)
-        weights = self._weights(k, place, is_finite, mask)
+        weights = self._weights(k, place, is_broken, mask)
         r = self.read.read(
             ops.expand_dims(weights, -2), windows.gather(v, place)
         )
         r = ops.squeeze(r, -2)
         h_star = ops.tanh(ops.matmul(r, self.R) + ops.matmul(p, self.X))
-        h_star = masks.poison(h_star, ops.expand_dims(is_finite, -1))
+        if mask is not None:
+            is_broken = ops.logical_and(is_broken, mask)
+        h_star = masks.poison(h_star, ops.expand_dims(is_broken, -1))
         if not return_attention_scores:
             return h_star
         return h_star, windows.scatter(weights, start, steps)
 
     def _weights(
-        self, k: Tensor, place: Tensor, is_finite: Tensor, mask: Tensor | None
+        self, k: Tensor, place: Tensor, is_broken: Tensor, mask: Tensor | None
     ) -> Tensor:
         """`alpha_t` over the window, `(..., T, window)`."""
         scores = self.score.compare(
@@ -115,7 +118,7 @@ class KeyValueAttention(PerStepLayer):
             windows.gather(self.score.project_key(k), place),
         )
         scores = masks.poison(
-            ops.squeeze(scores, -2), windows.gather_mask(is_finite, place)
+            ops.squeeze(scores, -2), windows.gather_mask(is_broken, place)
         )
         visible = masks.every(
             windows.exists(place, ops.shape(k)[-2]),

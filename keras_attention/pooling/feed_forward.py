@@ -65,7 +65,7 @@ class FeedForwardAttention(PooledLayer):
 
     def build(self, inputs_shape: Shape) -> None:
         """Creates `w` and `b`."""
-        *_batch, steps, dim = boundary.one_shape(self, inputs_shape)
+        _leading, steps, dim = boundary.one_shape(self, inputs_shape)
         if self.step_bias:
             steps = boundary.known_steps(self, "inputs", steps)
         normal = keras.initializers.RandomNormal(stddev=dim**-0.5)
@@ -83,10 +83,12 @@ class FeedForwardAttention(PooledLayer):
         return_attention_scores: bool = False,
     ) -> Tensor | tuple[Tensor, Tensor]:
         """The pooled vector, and the weights if asked: see the class."""
-        wh = masks.stepwise(lambda h: ops.matmul(h, self.w), inputs)
-        e = ops.tanh(ops.squeeze(wh, -1) + self.b)
+        b = ops.expand_dims(self.b, -1)
+        e = masks.stepwise(
+            lambda h: ops.tanh(ops.matmul(h, self.w) + b), inputs
+        )
         context, weights = pool(
-            ops.expand_dims(e, -2), inputs, mask, self.alignment
+            ops.swapaxes(e, -1, -2), inputs, mask, self.alignment
         )
         context, weights = ops.squeeze(context, -2), ops.squeeze(weights, -2)
         return (context, weights) if return_attention_scores else context

@@ -60,7 +60,7 @@ class SelfAttentiveEmbedding(PooledLayer):
 
     def build(self, inputs_shape: Shape) -> None:
         """Creates `W` and `V`, stored for products from the right."""
-        dim = boundary.one_shape(self, inputs_shape)[-1]
+        _leading, _steps, dim = boundary.one_shape(self, inputs_shape)
         self.W = self.add_weight((dim, self.units), name="W")
         self.V = self.add_weight((self.units, self.hops), name="V")
 

@@ -56,7 +56,7 @@ class NormalizedAdditiveScore(Score):
 
     def build(self, query_shape: Shape, key_shape: Shape) -> None:
         """Creates `W`, `U`, `v`, `g` and `b`."""
-        units = self.units or query_shape[-1]
+        units: Any = self.units or query_shape[-1]
         self.W = self.add_kernel((query_shape[-1], units), "W")
         self.U = self.add_kernel((key_shape[-1], units), "U")
         self.v = self.add_kernel((units, 1), "v")

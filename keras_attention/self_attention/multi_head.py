@@ -183,9 +183,9 @@ class MultiHeadAttention(PerStepLayer):
             heads = ops.einsum("btd,dhs->bhts", x, W)
             return heads if b is None else heads + ops.expand_dims(b, 1)
 
-        finite_x, is_finite = masks.finite(x)
+        finite_x, is_broken = masks.finite(x)
         return masks.poison(
-            project(finite_x), ops.expand_dims(_for_heads(is_finite), -1)
+            project(finite_x), ops.expand_dims(_for_heads(is_broken), -1)
         )
 
 
