@@ -70,9 +70,13 @@ def _checked_and_compiled(call: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(call)
     def checked_call(self: BaseLayer, *args: Any, **kwargs: Any) -> Any:
-        bound = signature.bind(self, *args, **kwargs)
+        bound = signature.bind_partial(self, *args, **kwargs)
         _self, *given = bound.arguments.items()
         checked = boundary.checked(self, signature, dict(given))
         return compilation.run(self, call, checked)
 
+    # Else Keras refuses `layer([query, value])` without the right call.
+    checked_call.__signature__ = boundary.second_optional(  # type: ignore
+        signature
+    )
     return checked_call

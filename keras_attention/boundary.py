@@ -31,10 +31,23 @@ def checked(
     """The arguments of a call, with every mask turned into booleans."""
     for name, value in given.items():
         _check_single_tensor(layer, signature, name, value)
+    if "value" in signature.parameters and given.get("value") is None:
+        query_and_value_shapes(layer, (), None)
     return {
         name: as_mask(name, value) if is_mask(name) else value
         for name, value in given.items()
     }
+
+
+def second_optional(signature: inspect.Signature) -> inspect.Signature:
+    """The signature of `call(query, value)` with a `value` of None."""
+    parameters = [
+        parameter.replace(default=None)
+        if parameter.name == "value"
+        else parameter
+        for parameter in signature.parameters.values()
+    ]
+    return signature.replace(parameters=parameters)
 
 
 def is_mask(name: str) -> bool:
