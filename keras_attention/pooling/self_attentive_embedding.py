@@ -85,7 +85,8 @@ def _mean_penalty(A: Tensor, mask: Tensor | None) -> Tensor:
     """`|A A^T - I|_F^2`, in float32, over the examples that have steps."""
     A = widened(A)
     overlap = ops.matmul(A, ops.swapaxes(A, -1, -2))
-    P = ops.sum(ops.square(overlap - ops.eye(A.shape[-2])), axis=(-2, -1))
+    identity = ops.eye(A.shape[-2], dtype=A.dtype)
+    P = ops.sum(ops.square(overlap - identity), axis=(-2, -1))
     if mask is None:
         return ops.mean(P)
     has_steps = ops.any(mask, axis=-1)
