@@ -88,8 +88,9 @@ class SequenceSqueezeExcitation(PerStepLayer):
         by_feature = self.channels == "features"
         z = _mean_of_steps(x, mask) if by_feature else ops.mean(x, axis=-1)
         s = self._excitation(z)
-        if not by_feature and mask is not None:
-            s = ops.where(mask, s, 0.0)
+        if mask is not None:
+            by_any = ops.any(mask, axis=-1, keepdims=True)
+            s = ops.where(by_any if by_feature else mask, s, 0.0)
         y = x * ops.expand_dims(s, -2 if by_feature else -1)
         y = self._poisoned(y, is_broken, mask)
         return (y, s) if return_attention_scores else y
