@@ -28,6 +28,9 @@ def gather(sequence: Tensor, place: Tensor) -> Tensor:
     first = ops.arange(count, dtype="int32") * steps
     first = ops.reshape(first, (*leading, 1, 1))
     flat = ops.reshape(sequence, (1, count * steps, dim))
+    if not isinstance(steps, int) or steps == 0:
+        # An empty sequence, too, has a step to be hidden.
+        flat = ops.pad(flat, [[0, 0], [0, 1], [0, 0]])
     # Along axis 1, since the gradient along axis 0 is an IndexedSlices.
     inside = ops.clip(place, 0, ops.maximum(steps - 1, 0))
     chosen = ops.take(flat, first + inside, axis=1)
