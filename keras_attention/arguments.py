@@ -21,9 +21,14 @@ def integer(name: str, value: Any, at_least: int = 1) -> int:
     return int(value)
 
 
-def optional_integer(name: str, value: Any) -> int | None:
-    """A positive integer, or None for "inferred when the layer is built"."""
-    return None if value is None else integer(name, value)
+def optional_integer(name: str, value: Any, at_least: int = 1) -> int | None:
+    """An integer, or None for "inferred when the layer is built"."""
+    return None if value is None else integer(name, value, at_least)
+
+
+def seed(value: Any) -> int | None:
+    """A seed as `int`, or None for one that nobody chose."""
+    return optional_integer("seed", value, at_least=0)
 
 
 def number(name: str, value: Any, at_least: float | None = None) -> float:

@@ -71,11 +71,11 @@ class AttentionLayer(PerStepLayer):
     ) -> None:
         super().__init__(**kwargs)
         self.dropout = arguments.rate("dropout", dropout)
-        self.seed = seed
+        self.seed = arguments.seed(seed)
         self.query_block_size = arguments.optional_integer(
             "query_block_size", query_block_size
         )
-        self.seed_generator = keras.random.SeedGenerator(seed)
+        self.seed_generator = keras.random.SeedGenerator(self.seed)
 
     def build(
         self,

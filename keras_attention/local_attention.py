@@ -53,14 +53,14 @@ class LocalAttention(PerStepLayer):
         super().__init__(**kwargs)
         self.radius = arguments.integer("radius", radius, at_least=0)
         self.dropout = arguments.rate("dropout", dropout)
-        self.seed = seed
+        self.seed = arguments.seed(seed)
         self.query_block_size = arguments.optional_integer(
             "query_block_size", query_block_size
         )
         self.score = stages.get(Score, score, dtype=self.dtype_policy)
         self.alignment = SoftmaxAlignment(dtype=self.dtype_policy)
         self.read = WeightedSumRead(dtype=self.dtype_policy)
-        self.seed_generator = keras.random.SeedGenerator(seed)
+        self.seed_generator = keras.random.SeedGenerator(self.seed)
 
     @property
     def width(self) -> int:

@@ -83,7 +83,7 @@ class MultiHeadAttention(PerStepLayer):
         self.output_dim = arguments.optional_integer("output_dim", output_dim)
         self.use_bias = arguments.boolean("use_bias", use_bias)
         self.dropout = arguments.rate("dropout", dropout)
-        self.seed = seed
+        self.seed = arguments.seed(seed)
         self.query_block_size = arguments.optional_integer(
             "query_block_size", query_block_size
         )
@@ -96,7 +96,7 @@ class MultiHeadAttention(PerStepLayer):
             self.score,
             self.alignment,
             dropout=self.dropout,
-            seed=seed,
+            seed=self.seed,
             query_block_size=self.query_block_size,
             dtype=dtype,
         )
@@ -154,7 +154,7 @@ class MultiHeadAttention(PerStepLayer):
                 self._heads(key, self.W_K, self.b_K),
                 query_mask=_for_heads(query_mask),
                 value_mask=_for_heads(value_mask),
-                attention_mask=_pairs_for_heads(attention_mask),
+                attention_mask=_pairs_for_heads(attention_mask, query),
                 use_causal_mask=use_causal_mask,
                 return_attention_scores=return_attention_scores,
                 training=training,
@@ -163,7 +163,7 @@ class MultiHeadAttention(PerStepLayer):
         )
         if return_attention_scores:
             heads, weights = heads
-        output = ops.einsum("bhqv,hvo->bqo", heads, self.W_O)
+        output = ops.einsum("...hqv,hvo->...qo", heads, self.W_O)
         output = output if self.b_O is None else output + self.b_O
         return (output, weights) if return_attention_scores else output
 
@@ -177,10 +177,10 @@ class MultiHeadAttention(PerStepLayer):
         return W, b
 
     def _heads(self, x: Tensor, W: Tensor, b: Tensor | None) -> Tensor:
-        """`(batch, T, dim) -> (batch, heads, T, size)`."""
+        """`(..., T, dim) -> (..., heads, T, size)`."""
 
         def project(x: Tensor) -> Tensor:
-            heads = ops.einsum("btd,dhs->bhts", x, W)
+            heads = ops.einsum("...td,dhs->...hts", x, W)
             return heads if b is None else heads + ops.expand_dims(b, 1)
 
         finite_x, is_broken = masks.finite(x)
@@ -190,14 +190,14 @@ class MultiHeadAttention(PerStepLayer):
 
 
 def _for_heads(mask: Tensor | None) -> Tensor | None:
-    """`(batch, T) -> (batch, 1, T)`."""
-    return None if mask is None else ops.expand_dims(mask, 1)
+    """`(..., T) -> (..., 1, T)`."""
+    return None if mask is None else ops.expand_dims(mask, -2)
 
 
-def _pairs_for_heads(mask: Tensor | None) -> Tensor | None:
-    """Any `attention_mask` as `(batch or 1, heads or 1, Tq or 1, Tv)`."""
-    if mask is None or len(mask.shape) == 4:
+def _pairs_for_heads(mask: Tensor | None, query: Tensor) -> Tensor | None:
+    """Any `attention_mask` as `(..., heads or 1, Tq or 1, Tv)`."""
+    if mask is None or len(mask.shape) > len(query.shape):
         return mask
-    if len(mask.shape) == 2:
-        mask = ops.expand_dims(mask, 1)
-    return ops.expand_dims(mask, 1)
+    if len(mask.shape) < len(query.shape):
+        mask = ops.expand_dims(mask, -2)
+    return ops.expand_dims(mask, -3)
