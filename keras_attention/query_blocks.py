@@ -50,7 +50,10 @@ def over_queries(
         `(..., Tq, dim)`.
     """
     queries = ops.shape(rows["query"])[-2]
-    if block_size is None:
+    # An export of unknown lengths stays free of loops.
+    if block_size is None and (
+        isinstance(queries, int) or compilation.in_trainer()
+    ):
         block_size = _fitting(ops.shape(rows["query"])[:-2], numbers_per_query)
     if block_size is None or _all_fit(queries, block_size):
         return function(rows, shared)
@@ -83,7 +86,7 @@ def _fitting(leading: Any, numbers_per_query: Tensor | int) -> Any:
     if compilation.in_trainer():
         size = budget // ops.maximum(numbers_per_query, 1)
         return ops.maximum(size // GRAIN * GRAIN, GRAIN)
-    return None  # An export of unknown lengths stays free of loops.
+    return None
 
 
 def _all_fit(queries: Tensor | int, block_size: Tensor | int) -> bool:
