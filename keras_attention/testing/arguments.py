@@ -133,7 +133,7 @@ def own_arguments(cls: type) -> list[str]:
 
 def _kind(name: str, value: Any) -> type | None:
     """What sort of value an argument takes, by its value."""
-    if name == "seed" or name.endswith(("initializer", "regularizer")):
+    if name.endswith(("initializer", "regularizer")):
         return None  # Keras's own objects, and their own errors.
     if isinstance(value, dict):
         return str

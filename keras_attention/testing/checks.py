@@ -30,6 +30,7 @@ class Check:
         function: Fails, however it likes, where the promise is broken.
         backends: Where the promise is given; none means everywhere.
         needs: Modules that the check imports beside the package's own.
+        shrinks: Whether smaller inputs show the same failure.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Check:
     function: Function
     backends: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    shrinks: bool = True
 
     def __call__(self, subject: Subject) -> None:
         """Tests the promise.
@@ -50,7 +52,7 @@ class Check:
         found = self._attempt(subject, subject.sizes)
         if found is None:
             return
-        for sizes in subject.sizes.smaller():
+        for sizes in subject.sizes.smaller() if self.shrinks else []:
             smaller = self._attempt(subject, sizes)
             if smaller and type(smaller.__cause__) is type(found.__cause__):
                 raise smaller
@@ -116,13 +118,18 @@ OTHERS_WARNINGS: list[tuple[str, type[Warning]]] = [
 
 
 def promise(
-    promised: str, backends: tuple[str, ...] = (), needs: tuple[str, ...] = ()
+    promised: str,
+    backends: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
+    shrinks: bool = True,
 ) -> Callable[[Function], Function]:
     """Adds a function to `CHECKS`."""
 
     def register(function: Function) -> Function:
         name = function.__name__
-        CHECKS.append(Check(name, promised, function, backends, needs))
+        CHECKS.append(
+            Check(name, promised, function, backends, needs, shrinks)
+        )
         return function
 
     return register

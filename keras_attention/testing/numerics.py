@@ -81,7 +81,7 @@ def xla_equals_eager(subject: Subject, sizes: Sizes) -> None:
         expect_equal(numpy(function()), plain, what, 1e-5)
 
 
-@promise("A gradient reaches every weight.")
+@promise("A gradient reaches every weight.", shrinks=False)
 def gradients_reach_every_weight(subject: Subject, sizes: Sizes) -> None:
     """None is missing, and none is 0 throughout."""
     layer, arguments = subject.fresh(sizes), subject.arguments(sizes)
