@@ -286,7 +286,7 @@ def report(
             "seconds": round(seconds, 1),
         },
     )
-    print_next(run, seconds)
+    print_next(run, settings, seconds)
 
 
 def telling(words: Sequence[str]) -> list[str]:
@@ -328,7 +328,7 @@ def check_export(
         print(f"  {word:14} {' '.join(said[word])}")
 
 
-def print_next(run: Run, seconds: float) -> None:
+def print_next(run: Run, settings: Settings, seconds: float) -> None:
     folder = run.folder
     script = "python examples/pronounce.py"
     where = "" if folder == DEFAULT_FOLDER else f" --run {folder}"
@@ -340,7 +340,7 @@ def print_next(run: Run, seconds: float) -> None:
   {run.saved_model.name:16} for tf.saved_model.load
 Next:
   {script}{where} --pronounce keras attention
-  {script}{where} --resume --epochs 10
+  {script}{where} --resume --epochs {2 * settings.epochs}
   {script} --attention local-m --run runs/local-m
   python {run.decode_script} tensorflow only
   {script} --full --run runs/full"""
