@@ -444,7 +444,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description="Tunes a classifier of names by language; the attention "
         "mechanism is one of the hyperparameters.",
-        epilog="The defaults take about TIME_DEFAULT minutes on two CPU cores.",
+        epilog="The defaults take about three minutes on two CPU cores.",
     )
     add = parser.add_argument
     add("--tuner", choices=TUNERS, default="random")

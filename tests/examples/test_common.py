@@ -27,7 +27,7 @@ def test_require_names_the_command_that_installs_what_is_missing(capfd):
     message = capfd.readouterr().err
     assert message.count("\n") == 1
     assert "`no_such_module`" in message
-    assert 'pip install "keras-attention[tuner]"' in message
+    assert 'pip install "keras-attention-layers[tuner]"' in message
 
 
 def test_writable_folder_makes_the_folder_and_leaves_it_empty(tmp_path):

@@ -26,6 +26,14 @@ from tune_classifier import (
     to_characters,
 )
 
+import keras_attention as ka
+
+# Keras's way of reading variables, and keras-tuner's of naming its threads.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:__array__ impl:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:currentThread:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:getName:DeprecationWarning"),
+]
 QUICK = ("--quick", "--epochs=1")
 
 
@@ -153,7 +161,6 @@ def test_options_depend_on_their_mechanism_and_bear_its_name():
         ("self_attentive", "SelfAttentiveEmbedding", ("hops", "units")),
         ("multi_head", "MultiHeadAttention", ("num_heads", "key_dim")),
         ("bahdanau", "BahdanauAttention", ("units", "normalize")),
-        ("luong", "LuongAttention", ("score",)),
         ("squeeze_excitation", "SequenceSqueezeExcitation", ("ratio",)),
     ],
 )
@@ -172,11 +179,26 @@ def test_layers_are_built_with_the_recorded_options(mechanism, layer, options):
     assert {name: hp.values[name] for name in chosen} == chosen
 
 
+@pytest.mark.parametrize(
+    "name, score",
+    [
+        ("dot", ka.DotScore),
+        ("general", ka.BilinearScore),
+        ("concat", ka.AdditiveScore),
+    ],
+)
+def test_luong_s_score_is_the_recorded_one(name, score):
+    hp = hyperparameters("luong")
+    hp.values["luong_score"] = name
+    model = build_model(hp, alphabet_size=30)
+    (built,) = [x for x in model.layers if isinstance(x, ka.LuongAttention)]
+    assert isinstance(built.score, score)
+
+
 LAST_CHOICES = {
     "self_attentive": (6, 32),
     "multi_head": (4, 16),
     "bahdanau": (32, True),
-    "luong": ("concat",),
     "squeeze_excitation": (8,),
 }
 
