@@ -13,6 +13,8 @@ each new length.
 """
 
 import collections
+import functools
+import inspect
 import json
 import sys
 import threading
@@ -33,6 +35,7 @@ TRAINER = "keras.src.backend.tensorflow.trainer"
 TRACING = "tensorflow.python.eager.polymorphic_function"
 
 _enabled = True
+_plain = threading.local()  # Whether a layer runs as plain ops just now.
 
 
 def set_jit_compile(enabled: bool) -> None:
@@ -56,12 +59,12 @@ def run(
 ) -> Any:
     """`call(layer, **arguments)`, compiled where that is promised."""
     if not _is_compiled_here(layer):
-        return call(layer, **arguments)
-    tensors = {k: v for k, v in arguments.items() if _is_tensor(v)}
-    settings = {k: v for k, v in arguments.items() if k not in tensors}
-    if not _program_of(layer, call, settings).accepts(tensors):
-        return call(layer, **arguments)
-    return _program_of(layer, call, settings)(layer, tensors)
+        return _as_plain_ops(layer, call, arguments)
+    tensors, settings = _tensors_and_settings(arguments)
+    program = _program_of(layer, call, settings)
+    if not program.accepts(tensors):
+        return _as_plain_ops(layer, call, arguments)
+    return program(layer, tensors)
 
 
 def in_trainer() -> bool:
@@ -102,36 +105,61 @@ def values_of(layer: keras.Layer) -> list[Any]:
     ]
 
 
+def _as_plain_ops(
+    layer: keras.Layer, call: Callable[..., Any], arguments: dict[str, Any]
+) -> Any:
+    """The call, in which no inner layer is compiled by itself either."""
+    outer = getattr(_plain, "inside", False)
+    _plain.inside = True
+    try:
+        return call(layer, **arguments)
+    finally:
+        _plain.inside = outer
+
+
+def hlo(layer: keras.Layer, *args: Any, **kwargs: Any) -> str:
+    """The optimised program that XLA makes of `layer(*args, **kwargs)`.
+
+    Args:
+        layer: A layer of the package, built.
+        *args: Tensors, as the layer is called with.
+        **kwargs: Tensors and settings, as the layer is called with.
+
+    Returns:
+        HLO text.
+    """
+    call = inspect.unwrap(type(layer).call)
+    bound = inspect.signature(call).bind(layer, *args, **kwargs)
+    _layer, *given = bound.arguments.items()
+    tensors, settings = _tensors_and_settings(dict(given))
+    tensors = {k: keras.ops.convert_to_tensor(v) for k, v in tensors.items()}
+    return _program_of(layer, call, settings).hlo(layer, tensors)
+
+
 class _Program:
     """One XLA program: a layer's call with its settings fixed."""
 
     def __init__(
         self, call: Callable[..., Any], settings: dict[str, Any]
     ) -> None:
-        import tensorflow as tf
-
         self._call = call
         self._settings = settings
-        self._signatures: set[Any] = set()
+        self._compiled: dict[Any, Any] = {}  # By signature.
         self._updated: list[int] = []
         self._tracing = threading.local()  # Holds no layer between calls.
-        self._compiled = tf.function(
-            self._pure, jit_compile=True, autograph=False
-        )
 
     def accepts(self, tensors: dict[str, Any]) -> bool:
         """Whether these shapes are compiled, or may still be."""
-        signature = tuple((k, t.shape, t.dtype) for k, t in tensors.items())
         if any(None in tuple(t.shape)[1:] for t in tensors.values()):
             return False
-        if len(self._signatures) < MAX_SIGNATURES:
-            self._signatures.add(signature)
-        return signature in self._signatures
+        known = _signature(tensors) in self._compiled
+        return known or len(self._compiled) < MAX_SIGNATURES
 
     def __call__(self, layer: keras.Layer, tensors: dict[str, Any]) -> Any:
         self._tracing.layer = layer
         try:
-            outputs, updates, losses = self._compiled(values_of(layer), tensors)
+            compiled = self._function_for(tensors)
+            outputs, updates, losses = compiled(values_of(layer), tensors)
         finally:
             del self._tracing.layer
         variables = layer.variables
@@ -144,10 +172,25 @@ class _Program:
     def hlo(self, layer: keras.Layer, tensors: dict[str, Any]) -> str:
         """The optimised HLO text of the program for these inputs."""
         self._tracing.layer = layer
-        compiler_ir = self._compiled.experimental_get_compiler_ir(
+        compiled = self._function_for(tensors)
+        compiler_ir = compiled.experimental_get_compiler_ir(
             values_of(layer), tensors
         )
         return str(compiler_ir(stage="optimized_hlo"))
+
+    def _function_for(self, tensors: dict[str, Any]) -> Any:
+        """One function for each signature, or TensorFlow warns of retracing.
+
+        It counts by the function's code, which a `partial` has not.
+        """
+        import tensorflow as tf
+
+        signature = _signature(tensors)
+        if signature not in self._compiled:
+            self._compiled[signature] = tf.function(
+                functools.partial(self._pure), jit_compile=True, autograph=False
+            )
+        return self._compiled[signature]
 
     def _pure(self, values: list[Any], tensors: dict[str, Any]) -> Any:
         layer = self._tracing.layer
@@ -162,6 +205,10 @@ class _Program:
             i for i, old in enumerate(before) if after[i] is not old
         ]
         return outputs, [after[i] for i in self._updated], scope.losses
+
+
+def _signature(tensors: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple((k, tuple(t.shape), t.dtype) for k, t in tensors.items())
 
 
 _shared: collections.OrderedDict[Any, _Program] = collections.OrderedDict()
@@ -219,6 +266,8 @@ def _is_compiled_here(layer: keras.Layer) -> bool:
         return False
     if not (_enabled and layer.jit_compile):
         return False
+    if getattr(_plain, "inside", False):
+        return False
     if keras.src.backend.common.stateless_scope.in_stateless_scope():
         return False  # Already inside a program, or only shapes are asked.
     import tensorflow as tf
@@ -226,5 +275,9 @@ def _is_compiled_here(layer: keras.Layer) -> bool:
     return bool(tf.executing_eagerly()) or in_trainer()
 
 
-def _is_tensor(value: Any) -> bool:
-    return hasattr(value, "shape") and hasattr(value, "dtype")
+def _tensors_and_settings(
+    arguments: dict[str, Any],
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    tensors = {k: v for k, v in arguments.items() if hasattr(v, "dtype")}
+    settings = {k: v for k, v in arguments.items() if k not in tensors}
+    return tensors, settings
