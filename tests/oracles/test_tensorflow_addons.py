@@ -14,7 +14,7 @@ from tests.worked import assign
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("tensorflow_addons") is None,
-    reason="tensorflow-addons is not installed: it has no wheel for this Python",
+    reason="tensorflow-addons is not installed (no wheel from Python 3.12 on)",
 )
 SCRIPT = Path(__file__).with_name("tensorflow_addons_script.py")
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}

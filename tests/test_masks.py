@@ -1,0 +1,158 @@
+"""Who may see whom: masks of every kind, alone and together."""
+
+import keras
+import numpy as np
+import pytest
+
+import keras_attention as ka
+
+B, T, S, D = 2, 3, 4, 5
+
+
+def _x(*shape):
+    return np.random.default_rng(0).normal(size=shape).astype("float32")
+
+
+QUERY, VALUE = _x(B, T, D), _x(B, S, D)
+LAYERS = {
+    "attention": lambda: ka.Attention("dot", jit_compile=False),
+    "heads": lambda: ka.MultiHeadAttention(2, 3, jit_compile=False),
+    "local": lambda: ka.LocalMonotonicAttention(
+        9, score="dot", jit_compile=False
+    ),
+}
+
+
+def _weights(layer, **masks):
+    """The weights, `(B, heads, T, S)`."""
+    _context, weights = layer(
+        QUERY, VALUE, return_attention_scores=True, **masks
+    )
+    weights = np.asarray(weights)
+    return weights if weights.ndim == 4 else weights[:, None]
+
+
+@pytest.mark.parametrize("kind", LAYERS)
+def test_every_mask_hides_and_the_rest_sums_to_one(kind):
+    random = np.random.default_rng(1)
+    query_mask = random.random((B, T)) < 0.7
+    value_mask = random.random((B, S)) < 0.7
+    attention_mask = random.random((B, T, S)) < 0.7
+    causal = np.arange(S) <= np.arange(T)[:, None] + (S - T)
+    visible = (
+        query_mask[:, :, None] & value_mask[:, None] & attention_mask & causal
+    )[:, None]
+    weights = _weights(
+        LAYERS[kind](),
+        query_mask=query_mask,
+        value_mask=value_mask,
+        attention_mask=attention_mask,
+        use_causal_mask=True,
+    )
+    visible = np.broadcast_to(visible, weights.shape)
+    np.testing.assert_array_equal(weights[~visible], 0.0)
+    sums = weights.sum(-1)
+    np.testing.assert_allclose(sums, visible.any(-1), rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", LAYERS)
+def test_shapes_of_the_attention_mask(kind):
+    layer = LAYERS[kind]()
+    keys = np.array([[1, 1, 0, 1], [1, 0, 0, 1]], bool)
+    by_value_mask = _weights(layer, value_mask=keys)
+    by_keys = _weights(layer, attention_mask=keys)
+    by_row = _weights(layer, attention_mask=keys[:, None])
+    by_pairs = _weights(
+        layer, attention_mask=np.broadcast_to(keys[:, None], (B, T, S))
+    )
+    one_for_all = np.tril(np.ones((1, T, S), bool))
+    for weights in (by_keys, by_row, by_pairs):
+        np.testing.assert_allclose(weights, by_value_mask, rtol=1e-6)
+    np.testing.assert_allclose(
+        _weights(layer, attention_mask=one_for_all),
+        _weights(layer, attention_mask=np.tile(one_for_all, (B, 1, 1))),
+    )
+
+
+def test_mask_of_each_head():
+    layer = LAYERS["heads"]()
+    mask = np.random.default_rng(2).random((B, 2, T, S)) < 0.5
+    weights = _weights(layer, attention_mask=mask)
+    np.testing.assert_array_equal(weights > 0, mask)
+
+
+@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "int64"])
+def test_integers_are_masks(kind, dtype):
+    layer = LAYERS[kind]()
+    mask = np.array([[1, 1, 0, 1], [1, 0, 0, 1]])
+    np.testing.assert_array_equal(
+        _weights(layer, value_mask=mask.astype(dtype)),
+        _weights(layer, value_mask=mask.astype(bool)),
+    )
+
+
+@pytest.mark.parametrize("name", ["query_mask", "value_mask", "attention_mask"])
+def test_other_masks_are_refused(name):
+    layer = ka.Attention("dot")
+    steps = T if name == "query_mask" else S
+    expected = f"`{name}` must hold booleans, or integers 0 and 1"
+    for mask in (np.ones((B, steps), "float32"), 7 * np.ones((B, steps), int)):
+        with pytest.raises(ValueError, match=expected):
+            layer(QUERY, VALUE, **{name: mask})
+
+
+def test_attention_mask_of_another_rank_is_refused():
+    with pytest.raises(
+        ValueError, match="`attention_mask` must have the shape"
+    ):
+        ka.Attention("dot")(
+            QUERY, VALUE, attention_mask=np.ones((B, 1, T, S), bool)
+        )
+
+
+def test_a_list_of_tensors_gets_an_error_that_shows_the_right_call():
+    with pytest.raises(
+        ValueError, match=r"\(query, value, \.\.\.\)|query, val"
+    ):
+        ka.Attention("dot")([QUERY, VALUE])
+
+
+@pytest.mark.parametrize("queries", [1, 2, 4, 6])
+def test_causal_mask_is_anchored_at_the_last_key(queries):
+    _context, weights = ka.Attention("dot", jit_compile=False)(
+        np.zeros((1, queries, D)),
+        VALUE[:1],
+        use_causal_mask=True,
+        return_attention_scores=True,
+    )
+    expected = np.tri(queries, S, S - queries)
+    np.testing.assert_array_equal(np.asarray(weights)[0] > 0, expected > 0)
+
+
+@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_what_is_hidden_never_leaks(kind, bad):
+    layer = LAYERS[kind]()
+    mask = np.array([[1, 1, 0, 1], [1, 0, 0, 1]], bool)
+    expected = layer(QUERY, VALUE, value_mask=mask)
+    spoiled = np.where(mask[..., None], VALUE, bad)
+    np.testing.assert_allclose(
+        layer(QUERY, spoiled, value_mask=mask), expected, rtol=1e-6
+    )
+    assert np.isnan(layer(QUERY, spoiled)).any()  # What is seen, is seen.
+
+
+def test_mask_of_the_queries_is_kept_and_that_of_the_caller_survives():
+    embed = keras.layers.Embedding(9, D, mask_zero=True)
+    x = embed(np.array([[1, 2, 0], [3, 0, 0]]))
+    mask = np.asarray(x._keras_mask)
+    for kind, make in LAYERS.items():
+        output = make()(x, x)
+        np.testing.assert_array_equal(output._keras_mask, mask), kind
+        np.testing.assert_array_equal(x._keras_mask, mask)
+    for pooled in (
+        ka.FeedForwardAttention()(x),
+        ka.SelfAttentiveEmbedding(2, 3)(x),
+    ):
+        assert getattr(pooled, "_keras_mask", None) is None
