@@ -18,10 +18,10 @@ from keras_attention.testing import (
     training,
 )
 from keras_attention.testing.check_layer import check_layer
-from keras_attention.testing.checks import CHECKS, Check, NotPromised
+from keras_attention.testing.checks import CHECKS, Check
 from keras_attention.testing.fresh_process import Shelf
 from keras_attention.testing.subject import Sizes, Subject
-from keras_attention.testing.violation import Violation
+from keras_attention.testing.violation import NotPromised, Violation
 
 __all__ = [
     "CHECKS",

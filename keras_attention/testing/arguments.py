@@ -6,9 +6,9 @@ from typing import Any
 import keras
 import numpy as np
 
-from keras_attention.testing.checks import Failure, promise
+from keras_attention.testing.checks import promise
 from keras_attention.testing.subject import Sizes, Subject
-from keras_attention.testing.violation import expect
+from keras_attention.testing.violation import Failure, expect
 
 #: What no argument of a kind may be.
 BAD: dict[type, list[Any]] = {

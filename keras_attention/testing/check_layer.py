@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 
 import keras
 
-from keras_attention.testing.checks import CHECKS, Check, NotPromised
+from keras_attention.testing.checks import CHECKS, Check
 from keras_attention.testing.subject import Sizes, Subject
-from keras_attention.testing.violation import Violation
+from keras_attention.testing.violation import NotPromised, Violation
 
 
 def check_layer(

@@ -3,7 +3,6 @@
 import contextlib
 import dataclasses
 import importlib.util
-import types
 import warnings
 from collections.abc import Callable, Iterator
 
@@ -11,13 +10,13 @@ import keras
 
 from keras_attention import compilation
 from keras_attention.testing.subject import Sizes, Subject
-from keras_attention.testing.violation import Violation
+from keras_attention.testing.violation import (
+    Failure,
+    NotPromised,
+    Violation,
+)
 
 Function = Callable[[Subject, Sizes], None]
-
-
-class NotPromised(Exception):
-    """The promise is about something that the layer does not have."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,33 +78,6 @@ class Check:
         return violation
 
 
-class Failure:
-    """Keeps what went wrong in its block: all that a layer may raise counts."""
-
-    error: Exception | None = None
-
-    def __enter__(self) -> "Failure":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: types.TracebackType | None,
-    ) -> bool:
-        if not isinstance(error, Exception) or isinstance(error, NotPromised):
-            return False
-        self.error = error
-        return True
-
-    @property
-    def seen(self) -> str:
-        """The failure in words; a check's own words stand for themselves."""
-        if type(self.error) is AssertionError:
-            return str(self.error)
-        return f"{type(self.error).__name__}: {self.error}"
-
-
 CHECKS: list[Check] = []
 
 #: What others warn of, whatever the layer.
@@ -127,9 +99,7 @@ def promise(
 
     def register(function: Function) -> Function:
         name = function.__name__
-        CHECKS.append(
-            Check(name, promised, function, backends, needs, shrinks)
-        )
+        CHECKS.append(Check(name, promised, function, backends, needs, shrinks))
         return function
 
     return register

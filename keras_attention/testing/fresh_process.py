@@ -4,6 +4,7 @@ A process of its own takes seconds to start, so that one loads the models of
 as many layers as there are: see `Shelf`.
 """
 
+import importlib
 import itertools
 import json
 import os
@@ -18,6 +19,7 @@ import keras
 import numpy as np
 
 from keras_attention import compilation
+from keras_attention.testing.violation import Failure
 
 Arrays = dict[str, Any]
 
@@ -47,8 +49,6 @@ class Shelf:
 
     def _fill(self, folder: pathlib.Path) -> None:
         """Saves all models, and starts the process."""
-        from keras_attention.testing.checks import Failure
-
         jobs = []
         for number, (subject, form) in enumerate(
             itertools.product(self._subjects, forms())
@@ -141,7 +141,8 @@ def _load(place: pathlib.Path, form: str) -> Any:
         return model
     import tensorflow as tf
 
-    return tf.saved_model.load(place / "model").serve
+    loaded = tf.saved_model.load(place / "model")
+    return lambda arguments: loaded.serve(arguments)  # Keeps its variables.
 
 
 def _answer(place: pathlib.Path, form: str) -> None:
@@ -153,10 +154,6 @@ def _answer(place: pathlib.Path, form: str) -> None:
 
 def main(folder: str, *modules: str) -> None:
     """What the fresh process does: imports, loads, answers."""
-    import importlib
-
-    from keras_attention.testing.checks import Failure
-
     for module in modules:
         importlib.import_module(module)
     compilation.set_jit_compile(False)

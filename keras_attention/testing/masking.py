@@ -6,7 +6,7 @@ import keras
 import numpy as np
 
 from keras_attention.testing import gradients
-from keras_attention.testing.checks import NotPromised, promise
+from keras_attention.testing.checks import promise
 from keras_attention.testing.subject import (
     Arrays,
     Sizes,
@@ -14,7 +14,11 @@ from keras_attention.testing.subject import (
     numpy,
     visible_rows,
 )
-from keras_attention.testing.violation import expect, expect_equal
+from keras_attention.testing.violation import (
+    NotPromised,
+    expect,
+    expect_equal,
+)
 
 #: What may stand behind a mask.
 NOISE = (100.0, float("nan"), float("inf"))
@@ -211,7 +215,7 @@ def asking_for_weights_changes_nothing(subject: Subject, sizes: Sizes) -> None:
     if not subject.takes("return_attention_scores"):
         raise NotPromised("the layer has no weights to return")
     arguments = subject.arguments(sizes)
-    masked = {**arguments, **_last_hidden(subject, sizes)}
+    masked = {**arguments, **subject.masks(sizes)}
     for given in (arguments, masked):
         for training in (False, True):
             # Two fresh layers draw the same seeds.

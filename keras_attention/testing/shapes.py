@@ -3,9 +3,14 @@
 import keras
 import numpy as np
 
-from keras_attention.testing.checks import Failure, NotPromised, promise
+from keras_attention.testing.checks import promise
 from keras_attention.testing.subject import Arrays, Sizes, Subject, numpy
-from keras_attention.testing.violation import expect, expect_equal
+from keras_attention.testing.violation import (
+    Failure,
+    NotPromised,
+    expect,
+    expect_equal,
+)
 
 
 @promise("The symbolic shape and dtype are those of the real call.")

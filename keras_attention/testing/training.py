@@ -3,9 +3,13 @@
 import keras
 import numpy as np
 
-from keras_attention.testing.checks import NotPromised, promise
+from keras_attention.testing.checks import promise
 from keras_attention.testing.subject import Sizes, Subject
-from keras_attention.testing.violation import expect, expect_equal
+from keras_attention.testing.violation import (
+    NotPromised,
+    expect,
+    expect_equal,
+)
 
 
 @promise("Dropout is for training alone.")

@@ -1,5 +1,6 @@
 """What a broken promise says."""
 
+import types
 from collections.abc import Mapping
 from typing import Any
 
@@ -36,6 +37,37 @@ class Violation(AssertionError):
             f"  seen: {seen}\n"
             f"  smallest input: {described(self.smallest_input)}"
         )
+
+
+class NotPromised(Exception):
+    """The promise is about something that the layer does not have."""
+
+
+class Failure:
+    """Keeps what went wrong in its block: all that a layer may raise counts."""
+
+    error: Exception | None = None
+
+    def __enter__(self) -> "Failure":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: types.TracebackType | None,
+    ) -> bool:
+        if not isinstance(error, Exception) or isinstance(error, NotPromised):
+            return False
+        self.error = error
+        return True
+
+    @property
+    def seen(self) -> str:
+        """The failure in words; a check's own words stand for themselves."""
+        if type(self.error) is AssertionError:
+            return str(self.error)
+        return f"{type(self.error).__name__}: {self.error}"
 
 
 def described(arguments: Mapping[str, Any]) -> str:
