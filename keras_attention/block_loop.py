@@ -75,13 +75,16 @@ def _gradient(
 
     def step(start: Tensor, of_rows: Any, of_fixed: Any) -> tuple[Any, ...]:
         block = _block(rows, start, size)
+        # A tensor given twice, as key and as value, is two sources.
+        apart = keras.tree.map_structure(tf.identity, fixed)
         sources = [x for x in keras.tree.flatten(block) if _is_real(x)]
+        real_apart = [x for x in keras.tree.flatten(apart) if _is_real(x)]
         with tf.GradientTape() as tape:
-            tape.watch([sources, real_fixed])
-            context = function(block, fixed)
+            tape.watch([sources, real_apart])
+            context = function(block, apart)
         new_rows, new_fixed = tape.gradient(
             context,
-            (sources, real_fixed),
+            (sources, real_apart),
             output_gradients=_block(upstream, start, size),
             unconnected_gradients=tf.UnconnectedGradients.ZERO,
         )
