@@ -29,12 +29,20 @@ BLOCKED = {
         ENCODED,
     ),
     "cosine": (
-        lambda **kwargs: ka.Attention(ka.CosineScore(2.0, True), **kwargs),
+        lambda **kwargs: ka.Attention(
+            ka.CosineScore(2.0, True, dtype=kwargs.get("dtype")), **kwargs
+        ),
         PAIR,
     ),
     "location": (
-        lambda **kwargs: ka.Attention(ka.LocationScore(S), **kwargs),
+        lambda **kwargs: ka.Attention(
+            ka.LocationScore(S, dtype=kwargs.get("dtype")), **kwargs
+        ),
         ENCODED,
+    ),
+    "values_as_keys": (
+        partial(ka.Attention, "dot"),
+        {"query": (B, T, DIM), "value": (B, S, DIM)},
     ),
     "sparsemax": (partial(ka.Attention, "additive", "sparsemax"), PAIR),
     "sigmoid": (partial(ka.Attention, "bilinear", "sigmoid"), PAIR),

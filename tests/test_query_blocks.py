@@ -153,6 +153,7 @@ def test_unknown_lengths_inside_fit(layer, jit_compile):
                 lambda: ((x, x[..., :1] * x) for x in batches),
                 output_signature=(spec, spec),
             ).apply(tf.data.experimental.assert_cardinality(2)),
+            shuffle=False,
             verbose=0,
         )
         return start, model.get_weights()

@@ -1,0 +1,108 @@
+"""Every mechanism on the backend that KERAS_BACKEND names: npz out.
+
+`python -m tests.backends_script FILE`: outputs with masks, gradients of the
+sum of the outputs, and the weights after one step of `fit`.
+"""
+
+import functools
+import sys
+
+import keras
+import numpy as np
+from keras import ops
+
+from tests import mechanisms
+
+
+def _tensors(name):
+    call = {**mechanisms.inputs(name), **mechanisms.masks(name)}
+    return {key: ops.convert_to_tensor(value) for key, value in call.items()}
+
+
+def _output(layer, tensors, training=False):
+    if keras.backend.backend() != "jax":
+        return ops.convert_to_numpy(layer(**tensors, training=training))
+    import jax  # Op by op, each of them would be compiled by itself.
+
+    values = [
+        [v.value for v in variables]
+        for variables in (
+            layer.trainable_variables,
+            layer.non_trainable_variables,
+        )
+    ]
+    call = functools.partial(layer.stateless_call, training=training)
+    return np.asarray(jax.jit(call)(*values, **tensors)[0])
+
+
+def _gradients(layer, tensors):
+    """The gradients of the weights, by the backend's own means."""
+    backend = keras.backend.backend()
+    if backend == "tensorflow":
+        import tensorflow as tf
+
+        with tf.GradientTape() as tape:
+            loss = ops.sum(ops.sin(layer(**tensors)))
+        gradients = tape.gradient(loss, layer.trainable_variables)
+    elif backend == "jax":
+        import jax
+
+        def loss_of(values):
+            outputs, _state = layer.stateless_call(
+                values,
+                [v.value for v in layer.non_trainable_variables],
+                **tensors,
+            )
+            return ops.sum(ops.sin(outputs))
+
+        values = [v.value for v in layer.trainable_variables]
+        gradients = jax.jit(jax.grad(loss_of))(values)
+    else:
+        ops.sum(ops.sin(layer(**tensors))).backward()
+        gradients = [v.value.grad for v in layer.trainable_variables]
+    return [
+        np.zeros(v.shape) if g is None else ops.convert_to_numpy(g)
+        for v, g in zip(layer.trainable_variables, gradients, strict=True)
+    ]
+
+
+def _after_fit(layer, name, target):
+    shapes = mechanisms.MECHANISMS[name][1]
+    given = {
+        key: keras.Input(shape[1:], name=key) for key, shape in shapes.items()
+    }
+    model = keras.Model(given, layer(**given))
+    in_jax = keras.backend.backend() == "jax"  # Elsewhere it costs minutes.
+    model.compile(keras.optimizers.SGD(0.1), "mse", jit_compile=in_jax)
+    x = mechanisms.inputs(name)
+    model.fit(x, np.zeros(target.shape), batch_size=2, verbose=0)
+    return layer.get_weights()
+
+
+def _results(name):
+    options = {"query_block_size": 2} if name in mechanisms.BLOCKED else {}
+    layer = mechanisms.make(name, **options)
+    tensors = _tensors(name)
+    output = _output(layer, tensors)
+    results = {f"{name}/output": output}
+    if layer.trainable_variables:
+        for i, gradient in enumerate(_gradients(layer, tensors)):
+            results[f"{name}/gradient/{i}"] = gradient
+        layer = mechanisms.make(name, **options)
+        for i, weight in enumerate(_after_fit(layer, name, output)):
+            results[f"{name}/fitted/{i}"] = weight
+    if name in mechanisms.BLOCKED:
+        layer = mechanisms.make(name, dropout=0.5, seed=1)
+        results[f"{name}/dropout"] = _output(layer, tensors, training=True)
+    return results
+
+
+if __name__ == "__main__":
+    np.savez(
+        sys.argv[1],
+        **{
+            key: value
+            for name in mechanisms.MECHANISMS
+            for key, value in _results(name).items()
+        },
+    )
