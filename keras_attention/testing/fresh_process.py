@@ -60,7 +60,11 @@ class Shelf:
                 jobs.append((key, str(place), form))
             if failure.error:
                 self._right[key] = failure.seen
-        modules = [type(s.unbuilt()).__module__ for s in self._subjects]
+        modules = [
+            type(part).__module__
+            for subject in self._subjects
+            for part in subject.unbuilt()._flatten_layers()
+        ]
         (folder / "jobs.json").write_text(json.dumps([j[1:] for j in jobs]))
         _start(folder, sorted(set(modules)))
         for key, place, _form in jobs:

@@ -69,7 +69,6 @@ class Doubled(ka.stages.Read):
 
 NOT_A_DISTRIBUTION = "weights_are_a_distribution"
 ZEROS = "nothing_visible_gives_zeros"
-REACH = "gradients_reach_every_weight"
 EACH_BY_ITSELF = {NOT_A_DISTRIBUTION: "a sigmoid weighs each key by itself"}
 BELOW_ONE = {
     NOT_A_DISTRIBUTION: "the Gaussian is not normalised again, as in the paper",
@@ -111,7 +110,7 @@ CASES = [
         lambda: {"hops": 2, "units": 3, "penalty": 0.5},
         required={"hops": 3, "units": 4},
     ),
-    Case(ka.MultiHeadAttention, heads, required={"num_heads": 2, "key_dim": 3}),
+    Case(ka.MultiHeadAttention, heads, required={"num_heads": 3, "key_dim": 4}),
     Case(
         ka.SequenceSqueezeExcitation,
         lambda: {"channels": "steps", "ratio": 2, "use_bias": True},
