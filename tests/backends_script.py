@@ -19,9 +19,9 @@ def _tensors(name):
     return {key: ops.convert_to_tensor(value) for key, value in call.items()}
 
 
-def _output(layer, tensors, training=False):
+def _output(layer, tensors, **training):
     if keras.backend.backend() != "jax":
-        return ops.convert_to_numpy(layer(**tensors, training=training))
+        return ops.convert_to_numpy(layer(**tensors, **training))
     import jax  # Op by op, each of them would be compiled by itself.
 
     values = [
@@ -31,7 +31,7 @@ def _output(layer, tensors, training=False):
             layer.non_trainable_variables,
         )
     ]
-    call = functools.partial(layer.stateless_call, training=training)
+    call = functools.partial(layer.stateless_call, **training)
     return np.asarray(jax.jit(call)(*values, **tensors)[0])
 
 

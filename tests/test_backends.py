@@ -41,6 +41,7 @@ def by_tensorflow(tmp_path_factory):
     return _run("tensorflow", tmp_path_factory.mktemp("tensorflow"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["jax", "torch"])
 def test_numbers_are_those_of_tensorflow(backend, by_tensorflow, tmp_path):
     if importlib.util.find_spec(backend) is None:
