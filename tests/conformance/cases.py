@@ -49,14 +49,14 @@ def kernel(**more: Any) -> dict[str, Any]:
 
 def heads() -> dict[str, Any]:
     sizes = {"num_heads": 2, "key_dim": 3, "value_dim": 4, "output_dim": 5}
-    stages = {"score": ka.AdditiveScore(6), "alignment": "sigmoid"}
+    stages = {"score": ka.AdditiveScore(6), "alignment": "sparsemax"}
     kernels = {"use_bias": False, "bias_initializer": "ones", **kernel()}
     return attention(**sizes, **stages, **kernels)
 
 
 def stages() -> dict[str, Any]:
     score = ka.AdditiveScore(3, use_bias=True)
-    return attention(score=score, alignment="sigmoid", read=Doubled())
+    return attention(score=score, alignment="sparsemax", read=Doubled())
 
 
 @keras.saving.register_keras_serializable("tests")
