@@ -14,6 +14,8 @@ testing, in all languages at once. Names that two languages share are left out.
 """
 
 import argparse
+import json
+import shutil
 import sys
 import warnings
 from collections import Counter
@@ -50,7 +52,13 @@ class Names:
     texts: list[str]
     languages: "np.ndarray"
 
-    def take(self, count: int) -> "Names":
+    def take(self, part: int) -> "Names":
+        """The first `1 / part` of the names, in whole batches.
+
+        A batch of another size would be one more program to compile, in
+        every trial.
+        """
+        count = len(self.texts) // part // BATCH_SIZE * BATCH_SIZE
         return Names(self.texts[:count], self.languages[:count])
 
 
@@ -314,12 +322,16 @@ def make_tuner(
         if options.tuner == "hyperband"
         else {"max_trials": options.trials}
     )
-    return announcing(tuner_class)(
+    state = SearchState(folder / options.tuner)
+    is_resumed = options.resume and state.restore()
+    if not is_resumed:
+        state.forget()
+    return careful(tuner_class, state)(
         partial(build_model, alphabet_size=alphabet_size),
         objective="val_accuracy",
         directory=str(folder),
         project_name=options.tuner,
-        overwrite=not options.resume,
+        overwrite=not is_resumed,
         seed=options.seed,
         # Failed trials are all reported at the end.
         max_consecutive_failed_trials=NO_LIMIT,
@@ -327,14 +339,56 @@ def make_tuner(
     )
 
 
-def announcing(
-    tuner_class: type["keras_tuner.Tuner"],
-) -> type["keras_tuner.Tuner"]:
-    """Lets the tuner print one line for each trial that ends."""
+class SearchState:
+    """What a search knew when its last trial ended, in one file.
 
-    class Announcing(tuner_class):  # type: ignore[misc, valid-type]
+    keras-tuner writes the state of a search to several files, in place: one
+    that is killed meanwhile leaves half a file, and cannot be resumed.
+    """
+
+    def __init__(self, project: Path) -> None:
+        self.project = project
+        self.file = project.with_name(f"{project.name}_state.json")
+
+    def keep(self) -> None:
+        """Keeps keras-tuner's files as they are now, all or none of them."""
+        paths = [*self.project.glob("*.json"), *self._trial_files()]
+        texts = {
+            path.relative_to(self.project).as_posix(): path.read_text()
+            for path in paths
+        }
+        unfinished = self.file.with_suffix(".unfinished")
+        unfinished.write_text(json.dumps(texts))
+        unfinished.replace(self.file)
+
+    def restore(self) -> bool:
+        """Puts the kept files back, and removes trials begun since."""
+        if not self.file.exists():
+            return False
+        texts = json.loads(self.file.read_text())
+        for path in self._trial_files():
+            if path.relative_to(self.project).as_posix() not in texts:
+                shutil.rmtree(path.parent)
+        for name, text in texts.items():
+            (self.project / name).write_text(text)
+        return True
+
+    def forget(self) -> None:
+        self.file.unlink(missing_ok=True)
+
+    def _trial_files(self) -> list[Path]:
+        return list(self.project.glob("trial_*/trial.json"))
+
+
+def careful(
+    tuner_class: type["keras_tuner.Tuner"], state: SearchState
+) -> type["keras_tuner.Tuner"]:
+    """Lets the tuner keep its state, and print a line, when a trial ends."""
+
+    class Careful(tuner_class):  # type: ignore[misc, valid-type]
         def on_trial_end(self, trial: "keras_tuner.engine.trial.Trial") -> None:
             super().on_trial_end(trial)
+            state.keep()
             ended = self.oracle.get_trial(trial.trial_id)
             score = f"{ended.score:.1%}" if ended.score is not None else "-"
             print(
@@ -343,7 +397,7 @@ def announcing(
                 flush=True,
             )
 
-    return Announcing
+    return Careful
 
 
 def describe(trial: "keras_tuner.engine.trial.Trial") -> str:
@@ -504,13 +558,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     silence_tensorflow()
     # Weights saved by trials come with an optimizer's state, not wanted here.
     warnings.filterwarnings("ignore", "Skipping variable loading")
+    try:
+        run(options, folder)
+    except KeyboardInterrupt:
+        print("interrupted; --resume keeps the trials that have ended")
+        raise SystemExit(130) from None
+
+
+def run(options: argparse.Namespace, folder: Path) -> None:
+    """Searches; then saves, loads and tests the best model."""
     import keras
 
     keras.utils.set_random_seed(options.seed)
     names = load_names()
-    if options.quick:
-        names = {part: n.take(len(n.texts) // 10) for part, n in names.items()}
     vectorizer = fit_vectorizer(names["train"].texts)
+    share = 10 if options.quick else 1
+    names = {part: whole.take(share) for part, whole in names.items()}
     train, validation, test = (
         to_characters(vectorizer, part) for part in names.values()
     )
@@ -519,30 +582,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f"{len(LANGUAGES)} languages; names: {len(train[0])} to train, "
         f"{len(validation[0])} to validate, {len(test[0])} to test"
     )
-    try:
-        tuner.search(
-            *train,
-            validation_data=validation,
-            epochs=options.epochs,
-            batch_size=BATCH_SIZE,
-            verbose=0,
-        )
-    except KeyboardInterrupt:
-        print("interrupted; --resume keeps the trials that have ended")
-        raise SystemExit(130) from None
+    tuner.search(
+        *train,
+        validation_data=validation,
+        epochs=options.epochs,
+        batch_size=BATCH_SIZE,
+        verbose=0,
+    )
     check_completed(tuner)
     print_trials(tuner)
 
     (model,) = tuner.get_best_models(1)
     path = folder / "best_model.keras"
     reloaded = save_and_reload(of_strings(model, vectorizer), path)
+    strings = as_strings(names["test"].texts)
     print_accuracies(
         {
             "majority class": majority_accuracy(names["train"], names["test"]),
             "best model": accuracy(model, *test),
-            f"{path}, loaded again": accuracy(
-                reloaded, as_strings(names["test"].texts), test[1]
-            ),
+            f"{path}, loaded again": accuracy(reloaded, strings, test[1]),
         }
     )
 

@@ -15,6 +15,7 @@ from tune_classifier import (
     MECHANISMS,
     TUNERS,
     Names,
+    SearchState,
     build_model,
     check_completed,
     concepts,
@@ -113,6 +114,12 @@ def test_characters_are_padded_with_zeros_to_one_length():
     assert (characters[0, :3] > 1).all(), "known, upper case or not"
     assert not characters[0, 3:].any()
     assert (characters[1] == 1).all(), "unknown"
+
+
+def test_names_are_taken_in_whole_batches():
+    names = Names(["a"] * 1500, np.zeros(1500))
+    assert len(names.take(1).texts) == 1408
+    assert len(names.take(10).languages) == 128
 
 
 def test_majority_is_that_of_the_training_names():
@@ -252,6 +259,45 @@ def test_a_search_whose_trials_all_fail_says_why(tmp_path, monkeypatch, capfd):
     assert printed.err.count("ArithmeticError: broken on purpose") >= 4
 
 
+# The state of a search
+
+
+@pytest.fixture
+def state(tmp_path):
+    state = SearchState(tmp_path / "random")
+    for name in ("oracle.json", "tuner0.json", "trial_0/trial.json"):
+        path = state.project / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"the {name}")
+    return state
+
+
+def test_state_survives_files_cut_off_in_the_middle(state):
+    state.keep()
+    (state.project / "oracle.json").write_text("")
+    (state.project / "trial_0" / "trial.json").unlink()
+    assert state.restore()
+    for name in ("oracle.json", "tuner0.json", "trial_0/trial.json"):
+        assert (state.project / name).read_text() == f"the {name}"
+
+
+def test_trials_begun_since_are_removed_and_weights_stay(state):
+    (state.project / "trial_0" / "weights").touch()
+    state.keep()
+    (state.project / "trial_1").mkdir()
+    (state.project / "trial_1" / "trial.json").touch()
+    assert state.restore()
+    assert not (state.project / "trial_1").exists()
+    assert (state.project / "trial_0" / "weights").exists()
+
+
+def test_nothing_kept_is_nothing_restored(state):
+    assert not state.restore()
+    state.keep()
+    state.forget()
+    assert not state.restore()
+
+
 # The command line
 
 
@@ -334,6 +380,8 @@ def test_an_interrupted_search_is_resumed(
     _, errors = process.communicate(timeout=60)
     assert process.returncode == status
     assert errors == ""
+    # What an interruption leaves when it meets keras-tuner while it writes.
+    (tmp_path / "random" / "oracle.json").write_text("{")
     finished = {
         path: path.read_text()
         for path in tmp_path.glob("random/trial_[01]/trial.json")
