@@ -40,13 +40,16 @@ def over(
 
     @ops.custom_gradient
     def looped(*real: Tensor) -> tuple[Tensor, Callable[..., Any]]:
-        merged = _merged(tensors, is_real, real)
-        rows_, fixed_ = keras.tree.pack_sequence_as((rows, fixed), merged)
+        def packed(real: Any) -> Any:
+            merged = _merged(tensors, is_real, real)
+            return keras.tree.pack_sequence_as((rows, fixed), merged)
 
         def gradient(upstream: Tensor) -> list[Tensor]:
-            return _gradient(function, rows_, fixed_, size, upstream)
+            return _gradient(function, *packed(real), size, upstream)
 
-        return _forward(function, rows_, fixed_, size, like), gradient
+        # Else an eager tape keeps what the blocks compute in between.
+        unwatched = [ops.stop_gradient(x) for x in real]
+        return _forward(function, *packed(unwatched), size, like), gradient
 
     return looped(*filter(_is_real, tensors))
 

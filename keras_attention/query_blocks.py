@@ -5,7 +5,6 @@ the others. So any mechanism may run over blocks of queries, each block
 recomputed in the backward pass; no mechanism knows.
 """
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +17,7 @@ from keras_attention.base_layer import Tensor
 #: How many bytes the scores of one block may take.
 BUDGET = 16 * 2**20
 
-#: The batch size that is reckoned with while it is unknown.
+#: The batch that decides whether blocks are used, while it is unknown.
 USUAL_BATCH = 32
 
 #: Blocks are multiples of this, as vectors in the processor are.
@@ -49,19 +48,14 @@ def over_queries(
     Returns:
         `(..., Tq, dim)`.
     """
-    queries = ops.shape(rows["query"])[-2]
-    # An export of unknown lengths stays free of loops.
-    if block_size is None and (
-        isinstance(queries, int) or compilation.in_trainer()
-    ):
-        block_size = _fitting(ops.shape(rows["query"])[:-2], numbers_per_query)
-    if block_size is None or _all_fit(queries, block_size):
+    *leading, queries, _dim = ops.shape(rows["query"])
+    size = block_size or _usual_size(leading, queries, numbers_per_query)
+    if size is None or _all_fit(queries, size):
         return function(rows, shared)
-    size = (
-        block_size
-        if isinstance(block_size, int)
-        else ops.minimum(block_size, ops.maximum(queries, 1))
-    )
+    if block_size is None and compilation.in_trainer():
+        size = _fitting(leading, numbers_per_query)  # The batch at hand.
+    if not isinstance(size, int):
+        size = ops.minimum(size, ops.maximum(queries, 1))
     rows = {name: _padded(x, queries, size) for name, x in rows.items()}
     pure = compilation.stateless(layer, function)
     fixed = (compilation.values_of(layer), shared)
@@ -74,19 +68,25 @@ def over_queries(
     return looped[..., :queries, :]
 
 
-def _fitting(leading: Any, numbers_per_query: Tensor | int) -> Any:
-    """The largest block within the budget; None to take all in one."""
-    batch = math.prod(
-        size if isinstance(size, int) else USUAL_BATCH for size in leading
-    )
-    budget = BUDGET // (4 * max(batch, 1))
-    if isinstance(numbers_per_query, int):
-        size = budget // max(numbers_per_query, 1)
+def _usual_size(leading: Any, queries: Any, numbers_per_query: Any) -> Any:
+    """The block size by which it is decided whether to use blocks at all."""
+    is_known = isinstance(queries, int) and isinstance(numbers_per_query, int)
+    if not is_known and not compilation.in_trainer():
+        return None  # An export of unknown lengths stays free of loops.
+    usual = [n if isinstance(n, int) else USUAL_BATCH for n in leading]
+    return _fitting(usual, numbers_per_query)
+
+
+def _fitting(leading: Any, numbers_per_query: Any) -> Any:
+    """The largest block within the budget: an integer, or a tensor."""
+    numbers = numbers_per_query
+    for size in leading:
+        numbers = numbers * size
+    if isinstance(numbers, int):
+        size = BUDGET // 4 // max(numbers, 1)
         return max(size // GRAIN * GRAIN, GRAIN)
-    if compilation.in_trainer():
-        size = budget // ops.maximum(numbers_per_query, 1)
-        return ops.maximum(size // GRAIN * GRAIN, GRAIN)
-    return None
+    size = BUDGET // 4 // ops.maximum(numbers, 1)
+    return ops.maximum(size // GRAIN * GRAIN, GRAIN)
 
 
 def _all_fit(queries: Tensor | int, block_size: Tensor | int) -> bool:
