@@ -45,11 +45,12 @@ def over(
             return keras.tree.pack_sequence_as((rows, fixed), merged)
 
         def gradient(upstream: Tensor) -> list[Tensor]:
-            return _gradient(function, *packed(real), size, upstream)
+            rows, fixed = packed(real)
+            return _gradient(function, rows, fixed, size, upstream)
 
         # Else an eager tape keeps what the blocks compute in between.
-        unwatched = [ops.stop_gradient(x) for x in real]
-        return _forward(function, *packed(unwatched), size, like), gradient
+        rows_, fixed_ = packed([ops.stop_gradient(x) for x in real])
+        return _forward(function, rows_, fixed_, size, like), gradient
 
     return looped(*filter(_is_real, tensors))
 

@@ -11,7 +11,7 @@ from keras_attention.testing.subject import Sizes, Subject
 from keras_attention.testing.violation import Failure, expect
 
 #: What no argument of a kind may be.
-BAD: dict[type, list[Any]] = {
+BAD: dict[type | None, list[Any]] = {
     bool: ["yes", 2],
     int: [-1, 1.5, True, "many"],
     float: ["much", float("nan"), True],

@@ -67,8 +67,8 @@ class Shelf:
         ]
         (folder / "jobs.json").write_text(json.dumps([j[1:] for j in jobs]))
         _start(folder, sorted(set(modules)))
-        for key, place, _form in jobs:
-            self._found[key] = _read(pathlib.Path(place))
+        for key, written, _form in jobs:
+            self._found[key] = _read(pathlib.Path(written))
 
 
 def forms() -> list[str]:

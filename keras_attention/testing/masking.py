@@ -245,7 +245,7 @@ def _mask_of(subject: Subject, tensor: str) -> str:
     return f"{tensor}_mask"
 
 
-def _with_noise(x: np.ndarray, mask: np.ndarray, noise: float) -> np.ndarray:
+def _with_noise(x: Any, mask: Any, noise: float) -> Any:
     if mask is None:
         return x
     return np.where(mask[..., None], x, np.float32(noise))

@@ -151,7 +151,7 @@ class Subject:
 
     def run(
         self, layer: keras.Layer, arguments: Mapping[str, Any], **flags: Any
-    ) -> tuple[np.ndarray, np.ndarray | None]:
+    ) -> tuple[np.ndarray, Any]:
         """The output and, where there are any, the weights, as arrays."""
         if not self.takes("return_attention_scores"):
             return numpy(self.call(layer, arguments, **flags)), None
@@ -192,9 +192,8 @@ class Subject:
 
     def answers(self, form: str) -> tuple[Arrays, Any]:
         """What a saved model answers, and what a fresh process found."""
-        if self.shelf is None:
-            Shelf([self])
-        return self.shelf.answers(self, form)
+        shelf = self.shelf or Shelf([self])
+        return shelf.answers(self, form)
 
     def _fitting_sizes(self) -> Sizes:
         """Different sizes first; then as scores and sums ask for."""
@@ -236,7 +235,7 @@ def numpy(tensor: Any) -> np.ndarray:
     return np.asarray(ops.convert_to_numpy(tensor))
 
 
-def visible_rows(x: np.ndarray, mask: np.ndarray) -> np.ndarray:
+def visible_rows(x: Any, mask: Any) -> Any:
     """`x`, `(batch, ..., T, n)`, with zeros where `mask`, `(batch, T)`, is."""
     batch, steps = mask.shape
     middle = [1] * (x.ndim - 3)

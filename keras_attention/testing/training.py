@@ -33,7 +33,8 @@ def dropout_only_in_training(subject: Subject, sizes: Sizes) -> None:
 def dropout_is_seeded(subject: Subject, sizes: Sizes) -> None:
     """Equal layers drop alike, hidden steps stay at 0."""
     layer = subject.fresh(sizes)
-    if not (subject.takes("training") and getattr(layer, "dropout", 0.0)):
+    drops = getattr(layer, "dropout", 0.0) > 0.0
+    if not (subject.takes("training") and drops):
         raise NotPromised("the layer drops nothing")
     arguments = {**subject.arguments(sizes), **subject.masks(sizes)}
     twin = subject.fresh(sizes)
