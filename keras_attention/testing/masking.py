@@ -261,7 +261,7 @@ def _seen(
     """Visible outputs, weights, and gradients of the visible outputs."""
     given = {**arguments, **masks}
     output, weights = subject.run(layer, given)
-    mask = masks.get("query_mask", masks[subject.mask_name])
+    mask: Any = masks.get("query_mask", masks[subject.mask_name])
     per_step = subject.is_per_step(output, sizes) and (
         not subject.is_pair or "query_mask" in masks
     )
