@@ -1,5 +1,7 @@
 """Faults that users of other packages met; each test names the right value."""
 
+import subprocess
+import sys
 from typing import Any
 
 import keras
@@ -282,3 +284,65 @@ def test_the_squeezed_width_is_at_least_one() -> None:
 def test_heads_need_not_divide_the_size() -> None:
     layer = ka.MultiHeadAttention(num_heads=3, key_dim=5)
     assert layer(normal(1, 2, 7), normal(1, 4, 6)).shape == (1, 2, 7)
+
+
+def test_a_penalty_reaches_a_training_loop_of_ones_own() -> None:
+    tf = pytest.importorskip("tensorflow", reason="needs GradientTape")
+    layer, x = ka.SelfAttentiveEmbedding(2, 4, penalty=1.0), normal(3, 5, 4)
+    sequence = keras.Input((None, 4))
+    model = keras.Model(sequence, layer(sequence))
+
+    def gradient_of_V(with_losses: bool) -> np.ndarray:
+        with tf.GradientTape() as tape:
+            loss = ops.mean(model(x))
+            loss = loss + sum(model.losses) if with_losses else loss
+        return array(tape.gradient(loss, layer.V.value))
+
+    difference = gradient_of_V(True) - gradient_of_V(False)
+    assert np.abs(difference).max() > 1e-3
+
+
+@pytest.mark.parametrize("jit_compile", [True, "auto"])
+def test_recurrent_layers_around_attention(jit_compile: bool | str) -> None:
+    source = keras.Input((5, 4))
+    states = keras.layers.LSTM(4, return_sequences=True)(source)
+    context = ka.BahdanauAttention(4)(states, states)
+    model = keras.Model(source, keras.layers.LSTM(2)(context))
+    model.compile("sgd", "mse", jit_compile=jit_compile)
+    history = model.fit(normal(4, 5, 4), normal(4, 2), verbose=0)
+    assert np.isfinite(history.history["loss"]).all()
+
+
+def test_loading_without_the_import_names_the_package(tmp_path: Any) -> None:
+    x = keras.Input((3, 4))
+    model = keras.Model(x, ka.BahdanauAttention(4)(x, x))
+    model.save(tmp_path / "model.keras")
+    load = "import keras; keras.models.load_model('model.keras')"
+    done = subprocess.run(
+        [sys.executable, "-c", load],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode != 0
+    assert "keras_attention>BahdanauAttention" in done.stderr
+
+
+def test_a_causal_model_of_unknown_length_in_litert(tmp_path: Any) -> None:
+    pytest.importorskip("ai_edge_litert", reason="needs the extra `onnx`")
+    import tensorflow as tf
+    from ai_edge_litert.interpreter import Interpreter
+
+    x = keras.Input((None, 8))
+    layer = ka.MultiHeadAttention(2, 4)
+    model = keras.Model(x, layer(x, x, use_causal_mask=True))
+    model.export(tmp_path / "saved", verbose=False)
+    converter = tf.lite.TFLiteConverter.from_saved_model(str(tmp_path / "saved"))
+    interpreter = Interpreter(model_content=converter.convert())
+    inputs, right = interpreter.get_input_details()[0], normal(1, 5, 8)
+    interpreter.resize_tensor_input(inputs["index"], right.shape)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(inputs["index"], right)
+    interpreter.invoke()
+    found = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+    np.testing.assert_allclose(found, array(model(right)), atol=1e-5)
