@@ -337,7 +337,9 @@ def test_a_causal_model_of_unknown_length_in_litert(tmp_path: Any) -> None:
     layer = ka.MultiHeadAttention(2, 4)
     model = keras.Model(x, layer(x, x, use_causal_mask=True))
     model.export(tmp_path / "saved", verbose=False)
-    converter = tf.lite.TFLiteConverter.from_saved_model(str(tmp_path / "saved"))
+    converter = tf.lite.TFLiteConverter.from_saved_model(
+        str(tmp_path / "saved")
+    )
     interpreter = Interpreter(model_content=converter.convert())
     inputs, right = interpreter.get_input_details()[0], normal(1, 5, 8)
     interpreter.resize_tensor_input(inputs["index"], right.shape)
