@@ -318,9 +318,9 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description="Raffel & Ellis' addition and multiplication: attention "
         "against the plain mean, beside the paper's Table 1.",
-        epilog="On two CPU cores the defaults take about two minutes; "
-        "--lengths 50 100 500 1000 --max-epochs 40 about half an hour, most "
-        "of it for the mean at multiplying with T0 = 1000.",
+        epilog="On two CPU cores the defaults take about a minute; "
+        "--lengths 50 100 500 1000 --max-epochs 40 up to an hour, most of "
+        "it for the mean at multiplying with T0 = 1000.",
     )
     add = parser.add_argument
     add("--task", choices=(*TASKS, "both"), default="both")
