@@ -29,7 +29,7 @@ def greedy(models: StepByStep, letters) -> dict:
 
     def advance(position, token, phonemes, alignments, *states):
         where = ops.broadcast_to(position, (batch, 1))
-        logits, weights, *states = models.step(
+        logits, weights, _next, *states = models.step(
             [token, where, value, value_mask, *states]
         )
         chosen = ops.expand_dims(ops.argmax(logits, axis=-1), 1)

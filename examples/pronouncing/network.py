@@ -95,7 +95,7 @@ class StepByStep:
     encoder: letters (B, S)
         -> [value (B, S, units), value_mask (B, S), states...]
     step: [token (B, 1), position (B, 1), value, value_mask (B, S), states...]
-        -> [logits (B, phonemes), weights (B, S), states...]
+        -> [logits (B, phonemes), weights (B, S), position + 1, states...]
     """
 
     encoder: keras.Model
@@ -146,7 +146,7 @@ def _step(trained: keras.Model, decoders: list) -> keras.Model:
         logits = trained.get_layer(name)(logits)
     return keras.Model(
         [token, position, value, value_mask, *before],
-        [ops.squeeze(logits, 1), weights, *after],
+        [ops.squeeze(logits, 1), weights, position + 1, *after],
         name="step",
     )
 

@@ -176,7 +176,7 @@ def test_step_by_step_equals_teacher_forcing(attention, layers):
     for position, token in enumerate(given.T):
         where = np.full((4, 1), position, "int32")
         given_now = map(ops.convert_to_tensor, (token[:, None], where))
-        logits, weights, *states = models.step(
+        logits, weights, _next, *states = models.step(
             [*given_now, value, value_mask, *states]
         )
         real = token != 0
