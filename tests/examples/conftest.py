@@ -10,6 +10,14 @@ EXAMPLES = ROOT / "examples"
 sys.path.insert(0, str(EXAMPLES))
 
 
+# A shell starts background jobs, CI's among them, deaf to SIGINT.
+HEED_CTRL_C = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.executable, [sys.executable, "-u", *sys.argv[1:]])
+"""
+
+
 @pytest.fixture
 def start_example():
     """Starts an example in a process of its own; ends what is left of it."""
@@ -24,7 +32,10 @@ def start_example():
 
     def start(script, *arguments):
         process = subprocess.Popen(
-            [sys.executable, "-u", EXAMPLES / script, *map(str, arguments)],
+            [
+                *(sys.executable, "-c", HEED_CTRL_C),
+                *(EXAMPLES / script, *map(str, arguments)),
+            ],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
