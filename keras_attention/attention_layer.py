@@ -24,6 +24,9 @@ class AttentionLayer(PerStepLayer):
     `call`, masking, dropout and query blocks are defined here once and not
     overridden.
 
+    Masks are booleans, or integers 0 and 1; True is visible. All of them are
+    AND-ed. Inputs may have more axes in front, such as heads.
+
     Args:
         dropout: Fraction of the attention weights to drop in training.
         seed: Seed of the dropout.
@@ -45,9 +48,6 @@ class AttentionLayer(PerStepLayer):
         return_attention_scores: Whether to also return the weights, which
             Keras calls scores.
         training: Whether to apply dropout.
-
-        Masks are booleans, or integers 0 and 1; True is visible. All of them
-        are AND-ed. Inputs may have more axes in front, such as heads.
 
     Returns:
         Context, `(batch, Tq, value_dim)`, and, if asked, the weights before
