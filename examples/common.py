@@ -24,7 +24,7 @@ def require(module: str, extra: str) -> None:
     if importlib.util.find_spec(module) is None:
         fail(
             f"the Python module `{module}` is not installed; "
-            f'run: pip install "keras-attention-layers[{extra}]"'
+            f'run in the repository: pip install -e ".[{extra}]"'
         )
 
 

@@ -16,8 +16,9 @@ def test_fail_prints_one_line_and_ends_with_status_2(capfd):
     assert capfd.readouterr().err.endswith("error: no such thing\n")
 
 
-def test_require_accepts_what_is_installed():
+def test_require_accepts_what_is_installed(capfd):
     require("keras", extra="tuner")
+    assert capfd.readouterr() == ("", "")
 
 
 def test_require_names_the_command_that_installs_what_is_missing(capfd):
@@ -27,7 +28,7 @@ def test_require_names_the_command_that_installs_what_is_missing(capfd):
     message = capfd.readouterr().err
     assert message.count("\n") == 1
     assert "`no_such_module`" in message
-    assert 'pip install "keras-attention-layers[tuner]"' in message
+    assert 'run in the repository: pip install -e ".[tuner]"' in message
 
 
 def test_writable_folder_makes_the_folder_and_leaves_it_empty(tmp_path):
