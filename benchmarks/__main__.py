@@ -1,15 +1,17 @@
-"""Compares the package's layers with Keras's, and writes table and JSON."""
+"""Compares the package's layers with Keras's and others: time and memory.
+
+Prints a table for each benchmark and, with --output, writes DIR/NAME.json
+after each row and DIR/NAME.png at the end.
+"""
 
 import argparse
 import dataclasses
-import json
 import os
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-NAMES = ("multi_head", "bahdanau", "new_lengths")
-STEPS = (128, 512, 2048)
+from benchmarks import suites
+from benchmarks.settings import Settings
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -18,24 +20,79 @@ def main(arguments: list[str] | None = None) -> None:
     # A command's output is its table, not TensorFlow's notes.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     import tensorflow as tf
+    from rich.console import Console
+    from rich.progress import Progress
 
-    from benchmarks import machine, tables
+    from benchmarks import plots, tables, ways
 
     tf.get_logger().setLevel("ERROR")
-    result: dict[str, Any] = {
+    overheads = ways.overheads()
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        for name in options.names:
+            result = _run(name, options, overheads, progress)
+            if options.output:
+                plots.draw(result, options.output / f"{name}.png")
+            tables.show(result)
+
+
+def _run(
+    name: str, options: argparse.Namespace, overheads: Any, progress: Any
+) -> dict[str, Any]:
+    """One benchmark's results, row by row."""
+    from benchmarks import comparison, machine
+    from benchmarks.results import Results
+
+    suite = suites.load(name)
+    settings = _settings(options)
+    facts = {
+        "title": (suite.__doc__ or "").splitlines()[0],
         "machine": machine.facts(),
-        "quick": options.quick,
+        "quick": settings.quick,
+        "settings": dataclasses.asdict(settings),
+        "overhead_seconds": overheads,
     }
-    if options.output:
-        options.output.parent.mkdir(parents=True, exist_ok=True)
-    for part in _parts(options, result):
-        part()
-        if options.output:  # After each, so that an interruption loses one.
-            options.output.write_text(json.dumps(result, indent=2) + "\n")
-    tables.show(result)
+    results = Results(name, facts, options.output, options.resume)
+    chosen = [
+        case
+        for case in suite.cases(settings.quick)
+        if case.matches(options.only) and case not in results
+    ]
+    task = progress.add_task(name, total=len(chosen))
+    for case in chosen:
+        progress.update(task, description=f"{name} {case}")
+        results.add(comparison.row(suite, case, settings))
+        progress.advance(task)
+    progress.remove_task(task)
+    return results.result
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    return Settings(
+        quick=options.quick,
+        rounds=options.rounds,
+        seconds=options.seconds,
+        memory=options.memory,
+        gibibytes=options.gibibytes,
+    )
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    for name in options.names:
+        if name not in suites.NAMES:
+            parser.error(
+                f"no benchmark is called {name!r}: {', '.join(suites.NAMES)}"
+            )
+    options.names = options.names or list(suites.NAMES)
+    options.only = dict(options.only)
+    if options.resume and not options.output:
+        parser.error("--resume needs the --output to go on with")
+    return options
+
+
+def _parser() -> argparse.ArgumentParser:
+    usual = Settings()
     parser = argparse.ArgumentParser(
         "python -m benchmarks", description=__doc__
     )
@@ -43,93 +100,59 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         "names",
         nargs="*",
         metavar="NAME",
-        help=f"of {', '.join(NAMES)}; by default all",
+        help=f"of {', '.join(suites.NAMES)}; by default all",
     )
     parser.add_argument(
         "--quick", action="store_true", help="tiny sizes, to see that it runs"
     )
     parser.add_argument(
-        "--seconds",
-        type=float,
-        default=20.0,
-        help="begin no new pair after so many, for each comparison (20)",
+        "--only",
+        nargs="+",
+        default=[],
+        type=_key_and_value,
+        metavar="KEY=VALUE",
+        help="rows with these values, such as steps=2048 way=jit",
     )
     parser.add_argument(
-        "--output", type=Path, help="the JSON file to write", metavar="FILE"
+        "--seconds",
+        type=float,
+        default=usual.seconds,
+        help="begin no new round after so many, for each row (%(default)g)",
     )
-    options = parser.parse_args(arguments)
-    for name in options.names:
-        if name not in NAMES:
-            parser.error(f"no benchmark is called {name!r}: {', '.join(NAMES)}")
-    options.names = options.names or list(NAMES)
-    return options
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=usual.rounds,
+        help="time at most so many rounds for each row (%(default)d)",
+    )
+    parser.add_argument(
+        "--no-memory",
+        dest="memory",
+        action="store_false",
+        help="leave out peak memory, which takes a process for each side",
+    )
+    parser.add_argument(
+        "--gibibytes",
+        type=float,
+        default=usual.gibibytes,
+        help="stop a child process that takes more (%(default)g)",
+    )
+    parser.add_argument(
+        "--output", type=Path, help="the folder to write to", metavar="DIR"
+    )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="keep the rows that are in DIR/NAME.json",
+    )
+    return parser
 
 
-def _parts(
-    options: argparse.Namespace, result: dict[str, Any]
-) -> Iterator[Callable[[], None]]:
-    """What adds to `result`, piece by piece: times first, then memory."""
-    rows = result.setdefault("comparisons", [])
-    for case in _cases(options):
-        yield lambda case=case: rows.append(_timed(*case, options))
-    for row in rows:
-        yield lambda row=row: row.update(peak_mebibytes=_peaks(row))
-    if "new_lengths" in options.names:
-        from benchmarks import new_lengths
-
-        lengths = range(20, 22 if options.quick else 28)
-        yield lambda: result.update(new_lengths=new_lengths.measured(lengths))
-
-
-def _cases(options: argparse.Namespace) -> list[tuple[str, str, Any]]:
-    """Case, mode and size of each row."""
-    from benchmarks import cases
-
-    return [
-        (name, mode, size)
-        for name in options.names
-        for size in _sizes(options.quick)
-        for mode in cases.MODES
-        if name in cases.CASES
-    ]
-
-
-def _timed(
-    name: str, mode: str, size: Any, options: argparse.Namespace
-) -> dict[str, Any]:
-    from benchmarks import cases, timing
-
-    ours, theirs = cases.runners(name, mode, size)
-    first = {"ours": timing.elapsed(ours), "theirs": timing.elapsed(theirs)}
-    cases.check_equal(ours, theirs)
-    pairs = 3 if options.quick else 30
-    compared = timing.compare(ours, theirs, pairs, options.seconds)
-    return {
-        "case": name,
-        "mode": mode,
-        "size": dataclasses.asdict(size),
-        "first_seconds": first,
-        "seconds": dataclasses.asdict(compared),
-    }
-
-
-def _peaks(row: dict[str, Any]) -> dict[str, float]:
-    from benchmarks import memory
-    from benchmarks.cases import Size
-
-    size = Size(**row["size"])
-    return {
-        which: memory.peak_mebibytes(row["case"], row["mode"], which, size)
-        for which in ("ours", "theirs")
-    }
-
-
-def _sizes(quick: bool) -> list[Any]:
-    from benchmarks.cases import Size
-
-    if quick:
-        return [Size(batch=1, steps=4, dim=8, heads=2)]
-    return [Size(steps=steps) for steps in STEPS]
+def _key_and_value(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"expected KEY=VALUE, not {text!r}")
+    return key, value
 
 
 if __name__ == "__main__":

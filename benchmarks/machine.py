@@ -4,26 +4,91 @@ import datetime
 import importlib.metadata
 import os
 import platform
+import subprocess
+import sys
 from pathlib import Path
 
-PACKAGES = ("tensorflow", "keras", "numpy")
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("tensorflow", "keras", "numpy", "torch")
+
+#: Instruction sets that matrix products and exponentials are fast by.
+INSTRUCTIONS = (
+    "avx2",
+    "fma",
+    "avx512f",
+    "avx512_vnni",
+    "avx512_bf16",
+    "avx512_fp16",
+    "amx_tile",
+    "amx_bf16",
+    "asimd",
+    "sve",
+    "bf16",
+)
+
+#: What may differ between two runs that belong into one file.
+MAY_DIFFER = ("load", "date")
 
 
 def facts() -> dict[str, object]:
-    """Processor, cores, load, versions and date."""
+    """Processor, threads, load, versions, commit and date."""
     return {
-        "processor": _processor(),
+        "processor": _cpuinfo("model name") or platform.processor(),
+        "instructions": _instructions(),
         "cores": os.cpu_count(),
+        "threads": _threads(),
         "load": [round(load, 2) for load in os.getloadavg()],
         "system": platform.platform(),
         "python": platform.python_version(),
-        **{name: importlib.metadata.version(name) for name in PACKAGES},
+        **{name: _version(name) for name in PACKAGES},
+        "commit": _commit(),
         "date": datetime.datetime.now(datetime.UTC).isoformat("T", "seconds"),
     }
 
 
-def _processor() -> str:
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.processor()
+def _threads() -> dict[str, int]:
+    """Threads as the libraries use them; 0 of TensorFlow is one per core."""
+    import tensorflow as tf
+
+    threading = tf.config.threading
+    threads = {
+        "tensorflow_intra_op": threading.get_intra_op_parallelism_threads(),
+        "tensorflow_inter_op": threading.get_inter_op_parallelism_threads(),
+    }
+    if "torch" in sys.modules:  # Only where a benchmark uses it.
+        threads["torch"] = sys.modules["torch"].get_num_threads()
+    return threads
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _commit() -> str | None:
+    """The commit of this repository, marked where files differ from it."""
+    described = subprocess.run(
+        ["git", "describe", "--always", "--dirty", "--abbrev=12"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    return described.stdout.strip() or None
+
+
+def _instructions() -> list[str]:
+    flags = (_cpuinfo("flags") or _cpuinfo("Features") or "").split()
+    return [name for name in INSTRUCTIONS if name in flags]
+
+
+def _cpuinfo(entry: str) -> str | None:
+    """A line of the first processor, of Linux."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    for line in lines:
+        name, _, value = line.partition(":")
+        if name.strip() == entry:
+            return value.strip()
+    return None

@@ -1,48 +1,59 @@
-"""How much memory a call takes at its peak, in a process of its own."""
+"""How much memory a first call takes at its peak, in a process of its own."""
 
 import json
-import subprocess
+import resource
 import sys
 from pathlib import Path
+from typing import Any
 
-from benchmarks.cases import Size
+from benchmarks import children
+from benchmarks.cases import Case
 
 
-def peak_mebibytes(name: str, mode: str, which: str, size: Size) -> float:
-    """The peak of the process over what it held before its first call.
+def of_side(
+    benchmark: str, case: Case, side: str, gibibytes: float
+) -> dict[str, Any]:
+    """The peak of a process over what it held before the first call.
 
     Args:
-        name: Of a case.
-        mode: How it is run.
-        which: "ours" or "theirs".
-        size: Of the inputs.
+        benchmark: Its name.
+        case: The row.
+        side: Whose call.
+        gibibytes: How much the process may take.
+
+    Returns:
+        `peak_mebibytes`, or an `error` if the process did not get through.
     """
-    arguments = [name, mode, which, *map(str, _values(size))]
-    finished = subprocess.run(
-        [sys.executable, "-m", "benchmarks.memory", *arguments],
-        check=True,
-        capture_output=True,
-        text=True,
-        cwd=Path(__file__).parent.parent,
-    )
-    return float(json.loads(finished.stdout.splitlines()[-1]))
+    key = json.dumps(case.key())
+    arguments = ("-m", "benchmarks.memory", benchmark, key, side)
+    try:
+        return dict(children.answer(*arguments, str(gibibytes)))
+    except children.ChildDied as error:
+        return {"error": str(error)}
 
 
-def _values(size: Size) -> tuple[int, ...]:
-    return size.batch, size.steps, size.dim, size.heads
+def limit(gibibytes: float) -> None:
+    """Lets this process fail, and no other, when it takes more."""
+    size = int(gibibytes * 2**30)
+    resource.setrlimit(resource.RLIMIT_DATA, (size, size))
 
 
-def _measured(name: str, mode: str, which: str, *size: str) -> float:
-    """Runs one case twice and reads the peak, in MiB."""
-    from benchmarks import cases
-
-    ours, theirs = cases.runners(name, mode, Size(*map(int, size)))
-    run = ours if which == "ours" else theirs
+def peak_mebibytes(run: Any) -> float:
+    """The peak of this process while `run` is called, over what it held."""
     Path("/proc/self/clear_refs").write_text("5")  # Sets the peak to now.
     before = _kibibytes("VmRSS")
     run()
-    run()
     return (_kibibytes("VmHWM") - before) / 1024
+
+
+def _measured(
+    benchmark: str, case: str, side: str, gibibytes: str
+) -> dict[str, float]:
+    from benchmarks import suites
+
+    limit(float(gibibytes))
+    sides = suites.load(benchmark).sides(Case.of(json.loads(case)))
+    return {"peak_mebibytes": peak_mebibytes(sides[side].run)}
 
 
 def _kibibytes(entry: str) -> int:

@@ -1,71 +1,114 @@
 """Results as tables in the terminal."""
 
+from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.figures import shown
+
+Row = dict[str, Any]
+
+#: A table that is piped into a file has no terminal's width.
+WIDTH = 120
+
+#: Measure of a side: heading, and the unit in which it is shown.
+MEASURES = {
+    "seconds": ("warm ms", "ms"),
+    "first_seconds": ("first call s", ""),
+    "compile_seconds": ("compile s", ""),
+    "peak_mebibytes": ("peak MiB", ""),
+}
+
+#: What is told of a case, if it is not the same in all rows.
+KEYS = {"layer": "layer", "way": "way", "dtype": "dtype", "steps": "T"}
+
 
 def show(result: dict[str, Any]) -> None:
-    """Prints the facts of the machine and a table for each kind of result."""
+    """Prints the facts of the machine and the table of a benchmark."""
     console = Console()
+    console.width = max(console.width, WIDTH)
     machine = result["machine"]
     console.print(
-        f"{machine['processor']}, {machine['cores']} cores, load "
+        f"[bold]{result['benchmark']}[/]: {result['title']}\n"
+        f"{machine['processor']} ({', '.join(machine['instructions'])}), "
+        f"{machine['cores']} cores, threads {machine['threads']}, load "
         f"{machine['load'][0]}, Python {machine['python']}, TensorFlow "
-        f"{machine['tensorflow']}, Keras {machine['keras']}, {machine['date']}"
+        f"{machine['tensorflow']}, Keras {machine['keras']}, PyTorch "
+        f"{machine['torch']}, commit {machine['commit']}, {machine['date']}",
+        highlight=False,
     )
-    if result["comparisons"]:
-        console.print(_comparisons(result["comparisons"]))
-    if "new_lengths" in result:
-        console.print(_new_lengths(result["new_lengths"]))
+    if result["rows"]:
+        console.print(_table(result["rows"]))
 
 
-def _comparisons(rows: list[dict[str, Any]]) -> Table:
+def _table(rows: list[Row]) -> Table:
+    keys = _varying(rows)
+    sides = _ordered(name for row in rows for name in row["sides"])
+    measures = _ordered(
+        measure
+        for row in rows
+        for measures in row["sides"].values()
+        for measure in measures
+        if measure != "error"
+    )
+    peers = _ordered(name for row in rows for name in row["ratios"])
     table = Table(
-        title="Ours / Keras's. A ratio below 1: ours is faster.",
+        title=f"{' / '.join(sides)}. A ratio below 1: ours is faster.",
+        title_justify="left",
         box=box.SIMPLE,
-        padding=0,
+        padding=(0, 1, 0, 0),
     )
-    table.add_column("case", no_wrap=True)
-    table.add_column("mode", no_wrap=True)
-    for heading in ("T", "ratio", "quartiles", "ms", "first call s", "MiB"):
-        table.add_column(heading, justify="right")
-    for row in rows:
-        table.add_row(*_comparison(row))
-    return table
-
-
-def _comparison(row: dict[str, Any]) -> list[str]:
-    seconds, first = row["seconds"], row["first_seconds"]
-    peak, ratio = row["peak_mebibytes"], row["seconds"]["ratio"]
-    return [
-        row["case"],
-        row["mode"],
-        str(row["size"]["steps"]),
-        f"{ratio['median']:.2f}",
-        f"{ratio['lower_quartile']:.2f}-{ratio['upper_quartile']:.2f}",
-        f"{1e3 * seconds['ours']['median']:.2f} / "
-        f"{1e3 * seconds['theirs']['median']:.2f}",
-        f"{first['ours']:.2f} / {first['theirs']:.2f}",
-        f"{peak['ours']:.0f} / {peak['theirs']:.0f}",
-    ]
-
-
-def _new_lengths(rows: list[dict[str, Any]]) -> Table:
-    table = Table(title="Median seconds of a call at a new length, and again")
-    table.add_column("way")
-    for heading in ("new", "new, processor", "seen", "seen, processor"):
+    for key in keys:
+        table.add_column(KEYS[key], no_wrap=True)
+    for heading in [
+        *(f"ours/{peer}" for peer in peers),
+        *(_heading(measure) for measure in measures),
+    ]:
         table.add_column(heading, justify="right")
     for row in rows:
         table.add_row(
-            row["way"],
-            *(
-                f"{np.median([times[kind] for times in row[when]]):.3f}"
-                for when in ("new", "seen")
-                for kind in ("wall", "processor")
-            ),
+            *(str(row["case"].get(key, "")) for key in keys),
+            *(_ratio(row["ratios"].get(peer)) for peer in peers),
+            *(_measure(row, sides, measure) for measure in measures),
         )
     return table
+
+
+def _varying(rows: list[Row]) -> list[str]:
+    """What tells the rows apart; the length in any case."""
+    return [
+        key
+        for key in KEYS
+        if key == "steps" or len({row["case"].get(key) for row in rows}) > 1
+    ]
+
+
+def _ordered(names: Iterable[str]) -> list[str]:
+    """Each once, in the order of appearance."""
+    return list(dict.fromkeys(names))
+
+
+def _heading(measure: str) -> str:
+    return MEASURES.get(measure, (measure.replace("_", " "), ""))[0]
+
+
+def _ratio(spread: dict[str, float] | None) -> str:
+    if spread is None:
+        return ""
+    low, high = spread["lower_quartile"], spread["upper_quartile"]
+    return f"{spread['median']:.2f} ({low:.2f}-{high:.2f})"
+
+
+def _measure(row: Row, sides: list[str], measure: str) -> str:
+    """A measure of each side, such as `1.2 / 3.4`."""
+    _, unit = MEASURES.get(measure, ("", ""))
+    texts = []
+    for side in sides:
+        value = row["sides"].get(side, {}).get(measure)
+        if isinstance(value, dict):
+            value = value["median"]
+        texts.append("-" if value is None else shown(value, unit))
+    return " / ".join(texts)

@@ -1,17 +1,22 @@
-"""Times of two functions, taken by turns, so that both meet the same machine.
+"""Times of several functions, taken by turns, so that all meet one machine.
 
-What else runs on a machine slows whatever is being timed. Two functions that
-run A B A B share that; the ratio of each pair is worth more than either time.
+What else runs on a machine slows whatever is being timed. Functions that run
+A B C A B C share that; the ratio within each round is worth more than a time.
 """
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
-Function = Callable[[], object]
 Clock = Callable[[], float]
+
+#: A turn lasts at least so many seconds: short calls are timed in bunches.
+TURN = 0.005
+
+#: So many rounds are timed, however long they take.
+FEWEST_ROUNDS = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,75 +30,79 @@ class Spread:
     largest: float
 
     @classmethod
-    def of(cls, numbers: list[float]) -> "Spread":
+    def of(cls, numbers: Iterable[float]) -> "Spread":
         """The spread of `numbers`, at least one."""
         low, lower, middle, upper, high = np.percentile(
-            numbers, [0, 25, 50, 75, 100]
+            list(numbers), [0, 25, 50, 75, 100]
         )
         return cls(*map(float, (middle, lower, upper, low, high)))
 
 
-@dataclasses.dataclass(frozen=True)
-class Comparison:
-    """Two functions, ours and the peer's.
-
-    Args:
-        ours: Seconds of our calls.
-        theirs: The peer's.
-        ratio: Our time over the peer's, pair by pair.
-    """
-
-    ours: Spread
-    theirs: Spread
-    ratio: Spread
-
-
-def compare(
-    ours: Function,
-    theirs: Function,
-    pairs: int,
-    seconds: float = float("inf"),
-    clock: Clock = time.perf_counter,
-) -> Comparison:
-    """Times two warm functions by turns.
-
-    Args:
-        ours: Does its work to the end: its result must be a NumPy array, not
-            a promise of one. Was called before.
-        theirs: Likewise.
-        pairs: How many pairs to time.
-        seconds: No new pair is begun after so many; three are always timed.
-        clock: Returns seconds.
-    """
-    times: list[tuple[float, float]] = []
-    start = clock()
-    while len(times) < pairs:
-        if len(times) >= 3 and clock() - start > seconds:
-            break
-        times.append(_pair(ours, theirs, clock, ours_first=len(times) % 2 == 0))
-    return Comparison(
-        Spread.of([a for a, _ in times]),
-        Spread.of([b for _, b in times]),
-        Spread.of([a / b for a, b in times]),
-    )
-
-
-def elapsed(function: Function, clock: Clock = time.perf_counter) -> float:
+def elapsed(
+    function: Callable[[], object], clock: Clock = time.perf_counter
+) -> float:
     """How long one call takes."""
     start = clock()
     function()
     return clock() - start
 
 
-def _pair(
-    ours: Function,
-    theirs: Function,
-    clock: Clock,
-    ours_first: bool,
-) -> tuple[float, float]:
-    """One call of each; who goes first changes, as what ran before matters."""
-    if ours_first:
-        a = elapsed(ours, clock)
-        return a, elapsed(theirs, clock)
-    b = elapsed(theirs, clock)
-    return elapsed(ours, clock), b
+def interleaved(
+    functions: Mapping[str, Callable[[], float]],
+    rounds: int,
+    seconds: float = float("inf"),
+    clock: Clock = time.perf_counter,
+) -> dict[str, list[float]]:
+    """Calls every function once a round; each goes first in its turn.
+
+    Args:
+        functions: Each does its work to the end and returns the seconds that
+            it took. All were called before.
+        rounds: How many rounds.
+        seconds: No new round is begun after so many; `FEWEST_ROUNDS` always
+            are.
+        clock: Returns seconds.
+
+    Returns:
+        The seconds of each function, round by round.
+    """
+    names = list(functions)
+    times: dict[str, list[float]] = {name: [] for name in names}
+    start = clock()
+    for number in range(rounds):
+        if number >= FEWEST_ROUNDS and clock() - start > seconds:
+            break
+        first = number % len(names)
+        for name in names[first:] + names[:first]:
+            times[name].append(functions[name]())
+    return times
+
+
+def calls_in_a_turn(seconds: float) -> int:
+    """How many calls of so many seconds fill a turn."""
+    return max(1, round(TURN / max(seconds, 1e-7)))
+
+
+def in_bunches(
+    function: Callable[[], object],
+    calls: int,
+    clock: Clock = time.perf_counter,
+) -> Callable[[], float]:
+    """Seconds of one call, as the mean of `calls` in a row."""
+
+    def bunch() -> None:
+        for _ in range(calls):
+            function()
+
+    return lambda: elapsed(bunch, clock) / calls
+
+
+def ratios(
+    times: Mapping[str, list[float]], ours: str = "ours"
+) -> dict[str, Spread]:
+    """Our time over each other's, round by round."""
+    return {
+        name: Spread.of(a / b for a, b in zip(times[ours], others, strict=True))
+        for name, others in times.items()
+        if name != ours and ours in times
+    }

@@ -1,0 +1,31 @@
+"""One module for each benchmark.
+
+A module has
+
+- a docstring, whose first line is the title;
+- `cases(quick)`: the rows, as `Case`s;
+- `sides(case)`: what a row compares, by name, built and not yet called; the
+  first is "ours";
+
+and may have
+
+- `MEMORY`: whether the peak memory of each side is measured too;
+- `REST`: seconds of pause before each turn, for libraries whose threads go on
+  spinning;
+- `row(case, settings)`: measures a row itself, instead of by `sides`.
+"""
+
+import importlib
+from types import ModuleType
+
+NAMES = (
+    "multi_head",
+    "fused_kernel",
+    "bahdanau",
+    "small_call",
+)
+
+
+def load(name: str) -> ModuleType:
+    """The module of a benchmark."""
+    return importlib.import_module(f"{__name__}.{name}")

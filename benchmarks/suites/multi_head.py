@@ -1,0 +1,38 @@
+"""MultiHeadAttention beside keras.layers.MultiHeadAttention.
+
+Self-attention in each way of calling; the limit is the matrix products alone.
+"""
+
+from benchmarks import matrix_products, ways
+from benchmarks.cases import Case
+from benchmarks.sides import Side
+from benchmarks.suites import keras_pairs
+
+MEMORY = True
+WAYS = ("eager", "predict", "jit", "fit", "fit_jit")
+DTYPES = ("float32", "mixed_bfloat16")
+
+
+def cases(quick: bool) -> list[Case]:
+    """Four lengths in five ways and two dtypes."""
+    size = {"batch": 2, "dim": 256, "heads": 4}
+    lengths = (128, 512, 2048, 8192)
+    if quick:
+        size, lengths = {"batch": 1, "dim": 8, "heads": 2}, (16,)
+    return [
+        Case(**size, steps=steps, way=way, dtype=dtype)
+        for dtype in DTYPES
+        for steps in lengths
+        for way in WAYS
+    ]
+
+
+def sides(case: Case) -> dict[str, Side]:
+    """Ours, Keras's, and the limit."""
+    models = keras_pairs.multi_head(case)
+    compared = {
+        name: ways.side(model, case.way, case.batch)
+        for name, model in models.items()
+    }
+    limit = matrix_products.multi_head(case, case.way in ways.TRAINING)
+    return {**compared, "limit": limit}
