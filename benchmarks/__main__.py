@@ -63,6 +63,7 @@ def _run(
         results.add(comparison.row(suite, case, settings))
         progress.advance(task)
     progress.remove_task(task)
+    results.summarise(suite)
     return results.result
 
 

@@ -30,11 +30,13 @@ class Case(Size):
         way: How the layers are called; see `ways`.
         dtype: A dtype policy, such as `"mixed_bfloat16"`.
         layer: Which of several layers, where a benchmark has several.
+        lengths: Which lengths are met, where a benchmark meets many.
     """
 
     way: str = ""
     dtype: str = "float32"
     layer: str = ""
+    lengths: str = ""
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> "Case":
@@ -52,6 +54,6 @@ class Case(Size):
 
     def __str__(self) -> str:
         key = self.key()
-        named = ("layer", "way", "dtype")
+        named = ("layer", "way", "dtype", "lengths")
         words = [key[name] for name in named if name in key]
         return " ".join([*words, f"T={self.steps}"])

@@ -6,12 +6,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import children
+from benchmarks import children, timing
 from benchmarks.cases import Case
 
 
 def of_side(
-    benchmark: str, case: Case, side: str, gibibytes: float
+    benchmark: str,
+    case: Case,
+    side: str,
+    gibibytes: float,
+    again: bool = False,
 ) -> dict[str, Any]:
     """The peak of a process over what it held before the first call.
 
@@ -20,14 +24,16 @@ def of_side(
         case: The row.
         side: Whose call.
         gibibytes: How much the process may take.
+        again: Whether to time a second call.
 
     Returns:
-        `peak_mebibytes`, or an `error` if the process did not get through.
+        `peak_mebibytes`, and `warm_seconds` of a second call; or an `error`
+        if the process did not get through.
     """
     key = json.dumps(case.key())
-    arguments = ("-m", "benchmarks.memory", benchmark, key, side)
+    arguments = [benchmark, key, side, str(gibibytes), *["again"] * again]
     try:
-        return dict(children.answer(*arguments, str(gibibytes)))
+        return dict(children.answer("-m", "benchmarks.memory", *arguments))
     except children.ChildDied as error:
         return {"error": str(error)}
 
@@ -47,13 +53,15 @@ def peak_mebibytes(run: Any) -> float:
 
 
 def _measured(
-    benchmark: str, case: str, side: str, gibibytes: str
+    benchmark: str, case: str, side: str, gibibytes: str, again: str = ""
 ) -> dict[str, float]:
     from benchmarks import suites
 
     limit(float(gibibytes))
     sides = suites.load(benchmark).sides(Case.of(json.loads(case)))
-    return {"peak_mebibytes": peak_mebibytes(sides[side].run)}
+    run = sides[side].run
+    found = {"peak_mebibytes": peak_mebibytes(run)}
+    return found | ({"warm_seconds": timing.elapsed(run)} if again else {})
 
 
 def _kibibytes(entry: str) -> int:

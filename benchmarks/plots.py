@@ -5,8 +5,15 @@ from typing import Any
 
 Row = dict[str, Any]
 
+#: What rows of one panel have in common.
+MODE = ("layer", "way", "lengths", "dtype")
+
 #: Measure, and what its axis says.
-MEASURES = {"seconds": "seconds", "peak_mebibytes": "peak MiB"}
+MEASURES = {
+    "seconds": "seconds",
+    "warm_seconds": "seconds",
+    "peak_mebibytes": "peak MiB",
+}
 
 
 def draw(result: dict[str, Any], path: Path) -> bool:
@@ -50,7 +57,7 @@ def _panels(rows: list[Row]) -> dict[str, list[Row]]:
     """The rows of each mode: all that share layer, way and dtype."""
     panels: dict[str, list[Row]] = {}
     for row in rows:
-        words = [row["case"].get(key, "") for key in ("layer", "way", "dtype")]
+        words = [row["case"].get(key, "") for key in MODE]
         panels.setdefault(" ".join(filter(None, words)), []).append(row)
     return panels
 

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from benchmarks import machine
@@ -42,6 +43,15 @@ class Results:
     def add(self, row: dict[str, Any]) -> None:
         """Appends a row and writes the file."""
         self.result["rows"].append(row)
+        self._write()
+
+    def summarise(self, suite: ModuleType) -> None:
+        """Adds what the benchmark concludes from its rows, if anything."""
+        if hasattr(suite, "summary"):
+            self.result["summary"] = suite.summary(self.result["rows"])
+            self._write()
+
+    def _write(self) -> None:
         if self.path:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.path.write_text(json.dumps(self.result, indent=1) + "\n")

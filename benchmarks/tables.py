@@ -20,10 +20,21 @@ MEASURES = {
     "first_seconds": ("first call s", ""),
     "compile_seconds": ("compile s", ""),
     "peak_mebibytes": ("peak MiB", ""),
+    "warm_seconds": ("second call s", ""),
+    "added_seconds": ("added s", ""),
 }
 
+#: What no column is made of.
+NOT_SHOWN = ("error", "trains")
+
 #: What is told of a case, if it is not the same in all rows.
-KEYS = {"layer": "layer", "way": "way", "dtype": "dtype", "steps": "T"}
+KEYS = {
+    "layer": "layer",
+    "way": "way",
+    "lengths": "lengths",
+    "dtype": "dtype",
+    "steps": "T",
+}
 
 
 def show(result: dict[str, Any]) -> None:
@@ -42,6 +53,8 @@ def show(result: dict[str, Any]) -> None:
     )
     if result["rows"]:
         console.print(_table(result["rows"]))
+    if "summary" in result:
+        console.print(result["summary"])
 
 
 def _table(rows: list[Row]) -> Table:
@@ -52,7 +65,7 @@ def _table(rows: list[Row]) -> Table:
         for row in rows
         for measures in row["sides"].values()
         for measure in measures
-        if measure != "error"
+        if measure not in NOT_SHOWN
     )
     peers = _ordered(name for row in rows for name in row["ratios"])
     table = Table(

@@ -74,25 +74,29 @@ def gradient(
     function: Callable[[list[Any]], Any],
     x: list[Any],
     weights: list[Any],
+    may_be_unused: bool = False,
 ) -> Side:
     """Output, and gradients of weights and inputs, as one XLA program.
 
     Args:
         function: Of the list of inputs; TensorFlow.
         x: The inputs.
-        weights: TensorFlow's variables or tensors, or Keras's variables.
+        weights: Keras's variables.
+        may_be_unused: Whether some of the weights may have no gradient.
     """
     import tensorflow as tf
 
     @tf.function(jit_compile=True)
     def outputs_and_gradients(x: list[Any], pull: Any) -> list[Any]:
-        watched = [getattr(w, "value", w) for w in weights]
+        watched = [weight.value for weight in weights]
         with tf.GradientTape() as tape:
             tape.watch(x)
             output = function(x)
         gradients = tape.gradient(
             output, [*x, *watched], output_gradients=tf.cast(pull, output.dtype)
         )
+        if may_be_unused:
+            gradients = [g for g in gradients if g is not None]
         return [output, *gradients]
 
     if len(x) == 1:

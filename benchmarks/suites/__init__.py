@@ -12,7 +12,8 @@ and may have
 - `MEMORY`: whether the peak memory of each side is measured too;
 - `REST`: seconds of pause before each turn, for libraries whose threads go on
   spinning;
-- `row(case, settings)`: measures a row itself, instead of by `sides`.
+- `row(case, settings)`: measures a row itself, instead of by `sides`;
+- `summary(rows)`: what follows from all rows.
 """
 
 import importlib
@@ -23,6 +24,13 @@ NAMES = (
     "fused_kernel",
     "bahdanau",
     "small_call",
+    "local_predictive",
+    "mechanisms",
+    "overhead",
+    "fit",
+    "start_up",
+    "new_lengths",
+    "longest",
 )
 
 

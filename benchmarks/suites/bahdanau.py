@@ -3,7 +3,7 @@
 from benchmarks import ways
 from benchmarks.cases import Case
 from benchmarks.sides import Side
-from benchmarks.suites import keras_pairs
+from benchmarks.suites import layers
 
 MEMORY = True
 WAYS = ("eager", "predict", "jit", "fit", "fit_jit")
@@ -21,5 +21,5 @@ def sides(case: Case) -> dict[str, Side]:
     """Ours and Keras's."""
     return {
         name: ways.side(model, case.way, case.batch)
-        for name, model in keras_pairs.bahdanau(case).items()
+        for name, model in layers.bahdanau(case).items()
     }

@@ -15,7 +15,7 @@ import torch
 from benchmarks import matrix_products, ways
 from benchmarks.cases import Case
 from benchmarks.sides import Side, arrays
-from benchmarks.suites import keras_pairs
+from benchmarks.suites import layers
 
 MEMORY = True
 REST = 0.02
@@ -36,7 +36,7 @@ def cases(quick: bool) -> list[Case]:
 
 def sides(case: Case) -> dict[str, Side]:
     """Ours, PyTorch's, and the limit."""
-    model = keras_pairs.multi_head(case)["ours"]
+    model = layers.multi_head(case)["ours"]
     training = case.way == "gradient"
     return {
         "ours": ways.side(model, case.way, case.batch),

@@ -6,7 +6,7 @@ Self-attention in each way of calling; the limit is the matrix products alone.
 from benchmarks import matrix_products, ways
 from benchmarks.cases import Case
 from benchmarks.sides import Side
-from benchmarks.suites import keras_pairs
+from benchmarks.suites import layers
 
 MEMORY = True
 WAYS = ("eager", "predict", "jit", "fit", "fit_jit")
@@ -29,7 +29,7 @@ def cases(quick: bool) -> list[Case]:
 
 def sides(case: Case) -> dict[str, Side]:
     """Ours, Keras's, and the limit."""
-    models = keras_pairs.multi_head(case)
+    models = layers.multi_head(case)
     compared = {
         name: ways.side(model, case.way, case.batch)
         for name, model in models.items()

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from benchmarks import ways
 from benchmarks.cases import Case
 from benchmarks.sides import Side
-from benchmarks.suites import keras_pairs
+from benchmarks.suites import layers
 
-LAYERS: dict[str, Callable[[Case], keras_pairs.Pair]] = {
-    "multi_head": keras_pairs.multi_head,
-    "additive": keras_pairs.bahdanau,
-    "dot": keras_pairs.dot,
+LAYERS: dict[str, Callable[[Case], layers.Pair]] = {
+    "multi_head": layers.multi_head,
+    "additive": layers.bahdanau,
+    "dot": layers.dot,
 }
 
 

@@ -5,7 +5,7 @@ import pytest
 from benchmarks import ways
 from benchmarks.cases import Case
 from benchmarks.sides import check_equal
-from benchmarks.suites import keras_pairs
+from benchmarks.suites import layers
 
 TINY = Case(batch=2, steps=4, dim=8, heads=2)
 
@@ -55,13 +55,13 @@ def test_gradient_returns_the_output_and_all_gradients():
 def test_multi_head_is_as_keras(way, dtype):
     case = Case(batch=2, steps=4, dim=8, heads=2, dtype=dtype)
     found = {}
-    for name, pair in keras_pairs.multi_head(case).items():
+    for name, pair in layers.multi_head(case).items():
         side = ways.side(pair, way, case.batch)
         found[name] = side.results(side.run())
     check_equal(found, dtype)
 
 
-@pytest.mark.parametrize("build", [keras_pairs.bahdanau, keras_pairs.dot])
+@pytest.mark.parametrize("build", [layers.bahdanau, layers.dot])
 def test_other_layers_are_as_keras(build):
     found = {}
     for name, pair in build(TINY).items():

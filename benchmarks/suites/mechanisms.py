@@ -1,0 +1,43 @@
+"""Every other mechanism beside its peer, forward and in training.
+
+The peers are those of `benchmarks.peers`, each on the same weights. A peer
+that wants another Keras runs in a process of its own, in its fastest way, and
+its calls are timed there.
+"""
+
+from typing import Any
+
+from benchmarks import comparison, peers
+from benchmarks.cases import Case
+from benchmarks.settings import Settings
+
+WAYS = ("eager", "predict", "fit", "fit_jit")
+
+
+def cases(quick: bool) -> list[Case]:
+    """Every peer in four ways; a few in two, if quick."""
+    size = {"batch": 4, "steps": 256, "dim": 64, "heads": 4}
+    names, chosen = list(peers.PEERS), WAYS
+    if quick:
+        size = {"batch": 2, "steps": 26, "dim": 8, "heads": 2}
+        names, chosen = names[::9], ("predict", "fit")
+    return [
+        Case(**size, way=way, layer=name) for name in names for way in chosen
+    ]
+
+
+def sides(case: Case) -> dict[str, Any]:
+    """Ours and the peer's."""
+    return peers.sides(case.layer, case, case.way)
+
+
+def row(case: Case, settings: Settings) -> comparison.Row:
+    """The row, with the peer's name; with an error if it is not there."""
+    peer = peers.PEERS[case.layer]
+    told = {"case": case.key(), "peer": peer.label, "note": peer.note}
+    comparison.forget_programs()
+    try:
+        compared = comparison.compare(sides(case), case.dtype, settings)
+    except peers.PeerNotInstalled as missing:
+        compared = {"sides": {"peer": {"error": str(missing)}}, "ratios": {}}
+    return {**told, **compared}
