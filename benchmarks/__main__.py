@@ -112,7 +112,7 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         type=_key_and_value,
         metavar="KEY=VALUE",
-        help="rows with these values, such as steps=2048 way=jit",
+        help="rows with these values, such as way=jit steps=512,2048",
     )
     parser.add_argument(
         "--seconds",

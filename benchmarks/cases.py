@@ -48,12 +48,25 @@ class Case(Size):
         return {k: v for k, v in dataclasses.asdict(self).items() if v != ""}
 
     def matches(self, wanted: Mapping[str, str]) -> bool:
-        """Whether the case has these values, given as text."""
-        key = self.key()
-        return all(str(key.get(name)) == text for name, text in wanted.items())
+        """Whether the case has these values, as `matches`."""
+        return matches(self.key(), wanted)
 
     def __str__(self) -> str:
         key = self.key()
         named = ("layer", "way", "dtype", "lengths")
         words = [key[name] for name in named if name in key]
         return " ".join([*words, f"T={self.steps}"])
+
+
+def matches(key: Mapping[str, Any], wanted: Mapping[str, str]) -> bool:
+    """Whether a case's key has these values.
+
+    Args:
+        key: Of a row.
+        wanted: For some of its names, one or more values as text, with a
+            comma between them.
+    """
+    return all(
+        str(key.get(name)) in values.split(",")
+        for name, values in wanted.items()
+    )

@@ -12,7 +12,9 @@ def scaled(value: float, unit: str = "") -> float:
 
 
 def shown(value: float, unit: str = "", digits: int = 3) -> str:
-    """`value` with so many significant digits, and no exponent."""
+    """`value` with so many significant digits; an integer with all it has."""
+    if isinstance(value, int) and not unit:
+        return f"{value:,}"
     value = scaled(value, unit)
     if not value or not math.isfinite(value):
         return f"{value:g}"

@@ -1,14 +1,14 @@
 """What new sequence lengths cost, each way, with and without padding to few.
 
 Thirty lengths are met one after the other, then again. `each`: as they are.
-`powers of two`: padded to the next one; the mask that would hide the padding
+`powers_of_two`: padded to the next one; the mask that would hide the padding
 is left out. Ours is `BahdanauAttention`, `plain` the same with
 `jit_compile=False`, and Keras's has a Dense on each side. The ways:
 
-- `eager` and `eager gradient`: the layer called, and a `GradientTape` over it;
+- `eager` and `eager_gradient`: the layer called, and a `GradientTape` over it;
 - `fit` and `fit_jit`: one step with its data pipeline, whose shapes leave the
   length open, of a model compiled with `jit_compile="auto"` and `True`;
-- `fit, a model for each`: the same with the length fixed in the model.
+- `fit_fixed`: the same with the length fixed in the model.
 """
 
 import dataclasses
@@ -28,8 +28,8 @@ from benchmarks.suites import layers
 SHORTEST = 20
 BATCH = 8
 DIM = 32
-WAYS = ("eager", "eager gradient", "fit", "fit_jit", "fit, a model for each")
-LENGTHS = ("each", "powers of two")
+WAYS = ("eager", "eager_gradient", "fit", "fit_jit", "fit_fixed")
+LENGTHS = ("each", "powers_of_two")
 
 Attend = Callable[[Any, Any], Any]
 Call = Callable[[int], object]
@@ -79,7 +79,7 @@ def row(case: Case, settings: Settings) -> comparison.Row:
 def _prepared(attend: Attend, case: Case) -> Call:
     if case.way == "eager":
         return lambda T: np.asarray(attend(_batch(case, T), _batch(case, T)))
-    if case.way == "eager gradient":
+    if case.way == "eager_gradient":
         return _gradient(attend, case)
     return _fit(attend, case)
 
@@ -101,7 +101,7 @@ def _gradient(attend: Attend, case: Case) -> Call:
 def _fit(attend: Attend, case: Case) -> Call:
     import tensorflow as tf
 
-    is_fixed = case.way == "fit, a model for each"
+    is_fixed = case.way == "fit_fixed"
     models: dict[int | None, keras.Model] = {}
 
     def model(T: int | None) -> keras.Model:

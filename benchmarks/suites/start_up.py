@@ -1,8 +1,8 @@
 """What a fresh process waits for: the import, and the first result.
 
 Every figure is a child process of its own, by turns. `import`: Keras alone,
-and Keras with keras_attention, whose own part is `added_seconds`. `first
-result`: from the start of the process to the result of one eager call.
+and Keras with keras_attention, whose own part is `added_seconds`.
+`first_result`: from the start of the process to the result of one eager call.
 """
 
 import dataclasses
@@ -64,7 +64,7 @@ def cases(quick: bool) -> list[Case]:
     return [
         Case(**size, way="import"),
         *(
-            Case(**size, way="first result", layer=layer, heads=4)
+            Case(**size, way="first_result", layer=layer, heads=4)
             for layer in layers
         ),
     ]
