@@ -197,6 +197,7 @@ def multi_head(arrays: Arrays, settings: Settings) -> Model:
 
 def many_to_one(arrays: Arrays, settings: Settings) -> Model:
     """`attention.Attention`: the last step asks the whole sequence."""
+    _require_keras_2()
     import attention
 
     layer = attention.Attention(settings["units"], settings["score"])
@@ -207,8 +208,7 @@ def many_to_one(arrays: Arrays, settings: Settings) -> Model:
 
 
 def _addons() -> Any:
-    import tf_keras  # noqa: F401  Brings the modules that take Keras's place.
-
+    _require_keras_2()
     np.Inf = np.inf  # NumPy 2 dropped the name.
     for name in list(sys.modules):
         if name == "tf_keras" or name.startswith("tf_keras."):
@@ -219,6 +219,11 @@ def _addons() -> Any:
         import tensorflow_addons
 
     return tensorflow_addons
+
+
+def _require_keras_2() -> None:
+    """Brings the modules that take Keras's place, or names the package."""
+    import tf_keras  # noqa: F401
 
 
 CASES: dict[str, serving.Build] = {
