@@ -1,6 +1,7 @@
 """Child processes that answer with one line of JSON."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +24,14 @@ def answer(*arguments: str) -> Any:
         [sys.executable, *arguments], capture_output=True, text=True, cwd=ROOT
     )
     if finished.returncode:
-        said = (finished.stderr.strip().splitlines() or [""])[-1]
+        said = _error(finished.stderr.strip().splitlines())
         raise ChildDied(f"code {finished.returncode}: {said[:200]}")
     return json.loads(finished.stdout.splitlines()[-1])
+
+
+def _error(lines: list[str]) -> str:
+    """The line that names the exception, or else the last one."""
+    named = [
+        line for line in lines if re.match(r"[\w.]+(Error|Exception)", line)
+    ]
+    return (named or lines or [""])[-1]

@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks import memory, timing
 from benchmarks.cases import Case
 from benchmarks.settings import Settings
-from benchmarks.sides import Side, check_equal
+from benchmarks.sides import TOLERANCE, Side, differences
 
 Row = dict[str, Any]
 
@@ -52,30 +52,32 @@ def compare(
     Returns:
         `sides`: seconds of the first call, of compiling (the first call less
         a warm one) and of warm calls; `ratios`: our warm time over each
-        other's, round by round; `rounds`; `compared`: whose results were
-        found equal.
+        other's, round by round; `rounds`; `differences`: how far results
+        lie from ours, in which sides that do something else are not timed.
     """
-    first, results = {}, {}
-    for name, side in sides.items():
-        first[name], returned = _timed(side.run)
-        if side.results:
-            results[name] = side.results(returned)
-        del returned
-    check_equal(results, dtype)
+    first, results = _first_calls(sides)
+    apart = differences(results)
+    unequal = {
+        name: {"error": f"its results are not as ours: {apart[name]:.2g} off"}
+        for name in apart
+        if not apart[name] <= TOLERANCE[dtype]  # Nor is NaN.
+    }
     turns = {
         name: _turn(side, first[name], settings, rest)
         for name, side in sides.items()
+        if name not in unequal
     }
     rounds = 3 if settings.quick else settings.rounds
     times = timing.interleaved(turns, rounds, settings.seconds)
+    measures = {name: _measures(first[name], times[name]) for name in times}
     return {
-        "sides": {name: _measures(first[name], times[name]) for name in sides},
+        "sides": measures | unequal,
         "ratios": {
             name: dataclasses.asdict(spread)
             for name, spread in timing.ratios(times).items()
         },
         "rounds": max(map(len, times.values()), default=0),
-        "compared": list(results),
+        "differences": apart,
     }
 
 
@@ -88,6 +90,20 @@ def forget_programs() -> None:
     keras.utils.clear_session(free_memory=False)
     compilation._shared.clear()
     gc.collect()
+
+
+def _first_calls(
+    sides: dict[str, Side],
+) -> tuple[dict[str, float], dict[str, list[Any]]]:
+    """How long they take, and what has to be equal."""
+    seconds, results = {}, {}
+    for name, side in sides.items():
+        start = time.perf_counter()
+        returned = side.run()
+        seconds[name] = time.perf_counter() - start
+        if side.results:
+            results[name] = side.results(returned)
+    return seconds, results
 
 
 def _turn(
@@ -106,12 +122,6 @@ def _turn(
 def _after_rest(timed: Callable[[], float], rest: float) -> float:
     time.sleep(rest)
     return timed()
-
-
-def _timed(run: Callable[[], Any]) -> tuple[float, Any]:
-    start = time.perf_counter()
-    returned = run()
-    return time.perf_counter() - start, returned
 
 
 def _measures(first: float, times: list[float]) -> dict[str, Any]:

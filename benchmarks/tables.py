@@ -7,6 +7,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.cases import Case
 from benchmarks.figures import shown
 
 Row = dict[str, Any]
@@ -53,8 +54,20 @@ def show(result: dict[str, Any]) -> None:
     )
     if result["rows"]:
         console.print(_table(result["rows"]))
+        for text in errors(result):
+            console.print(text, style="red", highlight=False)
     if "summary" in result:
         console.print(result["summary"])
+
+
+def errors(result: dict[str, Any]) -> list[str]:
+    """The sides that have no figures, and why."""
+    return [
+        f"{Case.of(row['case'])}, {side}: {measures['error']}"
+        for row in result["rows"]
+        for side, measures in row["sides"].items()
+        if "error" in measures
+    ]
 
 
 def _table(rows: list[Row]) -> Table:
