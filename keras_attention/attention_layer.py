@@ -14,7 +14,8 @@ from keras_attention import (
     weight_dropout,
 )
 from keras_attention.base_layer import PerStepLayer, Shape, Tensor
-from keras_attention.stages import Alignment, Read, Score
+from keras_attention.inputs import Tensors
+from keras_attention.stages import Alignment, Read, Score, divided
 
 
 class AttentionLayer(PerStepLayer):
@@ -108,41 +109,55 @@ class AttentionLayer(PerStepLayer):
         )
         shared["key"] = self.score.project_key(shared["key"])
         if training and self.dropout:
-            shared["seed"] = self.seed_generator.next()
+            shared["noise"] = weight_dropout.noise(
+                self.seed_generator.next(), query
+            )
 
-        def attend(
-            rows: dict[str, Tensor], shared: dict[str, Tensor]
-        ) -> tuple[Tensor, Tensor]:
+        def attend(rows: Tensors, shared: Tensors) -> tuple[Tensor, ...]:
             return self._attend(rows, shared, use_causal_mask)
 
         if return_attention_scores:
-            return attend(rows, shared)
-        return query_blocks.over_queries(
+            sums, total, portions = attend(rows, shared)
+            context = divided(sums, total, self.compute_dtype)
+            return context, divided(portions, total, self.compute_dtype)
+        sums, total = query_blocks.over_queries(
             self,
-            lambda rows, shared: attend(rows, shared)[0],
+            lambda rows, shared: attend(rows, shared)[:2],
             rows,
             shared,
             self.query_block_size,
             ops.shape(value)[-2] * self.score.numbers_per_pair(),
+            widths=(value.shape[-1], 1),
         )
+        return divided(sums, total, self.compute_dtype)
 
     def _attend(
-        self, rows: dict[str, Tensor], shared: dict[str, Tensor], causal: bool
-    ) -> tuple[Tensor, Tensor]:
+        self, rows: Tensors, shared: Tensors, causal: bool
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Sums of values, what divides them, and the portions summed by."""
         query = self.score.project_query(rows["query"])
         scores = self.score.compare(query, shared["key"])
         steps = ops.arange(ops.shape(shared["value"])[-2], dtype="int32")
-        visible = masks.every(
+        by_query = masks.every(
             rows.get("query_mask"),
-            shared.get("value_mask"),
             rows.get("attention_mask"),
             steps <= rows["position"] if causal else None,
         )
-        scores = masks.poison(scores, rows["is_broken"] | shared["is_broken"])
-        weights = self.alignment.align(scores, visible)
-        kept = weights
-        if "seed" in shared:
-            kept = weight_dropout.drop(
-                weights, self.dropout, shared["seed"], rows["position"], steps
+        by_key = shared.get("value_mask")
+        if by_query is not None:
+            is_broken = rows["is_broken"] | shared["is_broken"]
+            scores = masks.poison(scores, is_broken)
+        portions, total = self.alignment.spread(
+            scores, masks.every(by_query, by_key)
+        )
+        if by_query is None:  # All see the same: no need to poison pairs.
+            is_broken = masks.reached(
+                by_key, rows["is_broken"], shared["is_broken"]
             )
-        return self.read.read(kept, shared["value"]), weights
+            total = masks.poison(total, is_broken)
+        kept = portions
+        if "noise" in shared:
+            kept = weight_dropout.drop(
+                portions, self.dropout, shared["noise"], rows["position"], steps
+            )
+        return self.read.read(kept, shared["value"]), total, portions

@@ -1,4 +1,4 @@
-"""One function over blocks of rows, recomputed in the backward pass.
+"""One function over blocks of its inputs, recomputed in the backward pass.
 
 The gradient is written out as a second loop. A loop that is differentiated by
 the backend keeps lists of inner results, which TensorFlow can neither hand
@@ -13,161 +13,207 @@ import keras
 from keras import ops
 
 from keras_attention.base_layer import Tensor
+from keras_attention.block_grid import Grid, Places, Size
 from keras_attention.precision import widened
 
-Function = Callable[[Any, Any], Tensor]
+Function = Callable[[Any, Any, Any], tuple[Tensor, ...]]
+Blocks = Callable[[list[Tensor]], tuple[Tensor, ...]]
 
 
 def over(
-    function: Function, rows: Any, fixed: Any, size: Any, like: Tensor
-) -> Tensor:
-    """`function(rows, fixed)`, for `size` rows at a time.
+    function: Function,
+    rows: Any,
+    shared: Any,
+    whole: Any,
+    axes: list[Size],
+    sizes: list[Size],
+    widths: tuple[int, ...],
+    dtype: str,
+) -> list[Tensor]:
+    """`function(rows, shared, whole)`, one block at a time.
 
     Args:
         function: Captures no tensor.
-        rows: Tensors `(..., n, dim)`, `n` a multiple of `size`.
-        fixed: Tensors that every block needs.
-        size: Rows in a block.
-        like: A tensor with the last axis and the dtype of the result.
+        rows: Tensors `(..., n, dim)`, cut along the leading axes and the rows.
+        shared: Tensors `(..., m, dim)`, cut along the leading axes. In both,
+            leading axes may be missing or 1.
+        whole: Tensors that every block needs whole.
+        axes: The sizes of the leading axes, and `n`.
+        sizes: The size of a block along each of them.
+        widths: Of the results.
+        dtype: Of the results.
 
     Returns:
-        `(..., n, dim)`.
+        For each width, `(..., n, width)`.
     """
-    if keras.backend.backend() != "tensorflow":
-        return _mapped(function, rows, fixed, size)
-    tensors = keras.tree.flatten((rows, fixed))
+    grid = Grid(axes, sizes)
+    structure = (rows, shared, whole)
+    places = [
+        *(grid.places(x, True) for x in keras.tree.flatten(rows)),
+        *(grid.places(x, False) for x in keras.tree.flatten(shared)),
+        *([None] * len(x.shape) for x in keras.tree.flatten(whole)),
+    ]
+
+    def of_block(tensors: list[Tensor]) -> tuple[Tensor, ...]:
+        return function(*keras.tree.pack_sequence_as(structure, tensors))
+
+    tensors = [
+        grid.padded(x, place)
+        for x, place in zip(keras.tree.flatten(structure), places, strict=True)
+    ]
+    is_tensorflow = keras.backend.backend() == "tensorflow"
+    loop = _looped if is_tensorflow else _mapped
+    results = loop(of_block, grid, tensors, places, widths, dtype)
+    whole_of = tuple(slice(0, axis) for axis in axes)
+    return [result[whole_of] for result in results]
+
+
+def _looped(
+    function: Blocks,
+    grid: Grid,
+    tensors: list[Tensor],
+    places: list[Places],
+    widths: tuple[int, ...],
+    dtype: str,
+) -> Any:
     is_real = [_is_real(tensor) for tensor in tensors]
 
     @ops.custom_gradient
-    def looped(*real: Tensor) -> tuple[Tensor, Callable[..., Any]]:
-        def packed(real: Any) -> Any:
-            merged = _merged(tensors, is_real, real)
-            return keras.tree.pack_sequence_as((rows, fixed), merged)
-
-        def gradient(upstream: Tensor) -> list[Tensor]:
-            rows, fixed = packed(real)
-            return _gradient(function, rows, fixed, size, upstream)
+    def looped(*real: Tensor) -> tuple[list[Tensor], Callable[..., Any]]:
+        def gradient(*upstream: Tensor) -> list[Tensor]:
+            given = _merged(tensors, is_real, real)
+            return _gradient(function, grid, given, places, list(upstream))
 
         # Else an eager tape keeps what the blocks compute in between.
-        rows_, fixed_ = packed([ops.stop_gradient(x) for x in real])
-        return _forward(function, rows_, fixed_, size, like), gradient
+        fixed = [ops.stop_gradient(x) for x in real]
+        given = _merged(tensors, is_real, fixed)
+        return _forward(function, grid, given, places, widths, dtype), gradient
 
     return looped(*filter(_is_real, tensors))
 
 
 def _forward(
-    function: Function, rows: Any, fixed: Any, size: Any, like: Tensor
-) -> Tensor:
-    first = keras.tree.flatten(rows["query"])[0]
-    shape = (*ops.shape(first)[:-1], ops.shape(like)[-1])
+    function: Blocks,
+    grid: Grid,
+    tensors: list[Tensor],
+    places: list[Places],
+    widths: tuple[int, ...],
+    dtype: str,
+) -> list[Tensor]:
+    every = _every_axis(grid)
 
-    def step(start: Tensor, result: Tensor) -> tuple[Tensor, Tensor]:
-        block = function(_block(rows, start, size), fixed)
-        return start + size, _write(result, start, block)
+    def step(number: Tensor, results: list[Tensor]) -> tuple[Any, ...]:
+        starts = grid.starts(number)
+        blocks = function(_cut(grid, tensors, places, starts))
+        return number + 1, [
+            grid.put(result, every, starts, block)
+            for result, block in zip(results, blocks, strict=True)
+        ]
 
-    return _loop(step, shape[-2], ops.zeros(shape, like.dtype))
+    shape = grid.padded_axes
+    return _loop(
+        step, grid.steps, [ops.zeros((*shape, w), dtype) for w in widths]
+    )
 
 
 def _gradient(
-    function: Function, rows: Any, fixed: Any, size: Any, upstream: Tensor
+    function: Blocks,
+    grid: Grid,
+    tensors: list[Tensor],
+    places: list[Places],
+    upstream: list[Tensor],
 ) -> list[Tensor]:
-    """The gradients of all real tensors in `rows`, then in `fixed`."""
+    """The gradients of the real ones among `tensors`."""
     import tensorflow as tf
 
-    real_rows = [x for x in keras.tree.flatten(rows) if _is_real(x)]
-    real_fixed = [x for x in keras.tree.flatten(fixed) if _is_real(x)]
+    every = [_every_axis(grid)] * len(upstream)
+    is_real = [_is_real(tensor) for tensor in tensors]
+    sources = [x for x, real in zip(tensors, is_real, strict=True) if real]
+    own = [place for place, real in zip(places, is_real, strict=True) if real]
 
-    def step(start: Tensor, of_rows: Any, of_fixed: Any) -> tuple[Any, ...]:
-        block = _block(rows, start, size)
+    def step(number: Tensor, totals: list[Tensor]) -> tuple[Any, ...]:
+        starts = grid.starts(number)
         # A tensor given twice, as key and as value, is two sources.
-        apart = keras.tree.map_structure(tf.identity, fixed)
-        sources = [x for x in keras.tree.flatten(block) if _is_real(x)]
-        real_apart = [x for x in keras.tree.flatten(apart) if _is_real(x)]
+        given = [tf.identity(x) for x in _cut(grid, tensors, places, starts)]
+        watched = list(filter(_is_real, given))
         with tf.GradientTape() as tape:
-            tape.watch([sources, real_apart])
-            context = function(block, apart)
-        new_rows, new_fixed = tape.gradient(
-            context,
-            (sources, real_apart),
-            output_gradients=_block(upstream, start, size),
+            tape.watch(watched)
+            results = function(given)
+        new = tape.gradient(
+            results,
+            watched,
+            output_gradients=_cut(grid, upstream, every, starts),
             unconnected_gradients=tf.UnconnectedGradients.ZERO,
         )
-        of_rows = [
-            _write(old, start, new)
-            for old, new in zip(of_rows, new_rows, strict=True)
+        return number + 1, [
+            grid.put(
+                total, place, starts, grid.cut(total, place, starts) + widened(x)
+            )
+            for total, place, x in zip(totals, own, new, strict=True)
         ]
-        of_fixed = [
-            old + widened(new)
-            for old, new in zip(of_fixed, new_fixed, strict=True)
-        ]
-        return start + size, of_rows, of_fixed
 
-    of_rows, of_fixed = _loop(
-        step,
-        ops.shape(upstream)[-2],
-        [ops.zeros_like(x) for x in real_rows],
-        [ops.zeros_like(widened(x)) for x in real_fixed],
-    )
-    of_fixed = [
+    zeros = [ops.zeros_like(widened(x)) for x in sources]
+    totals = _loop(step, grid.steps, zeros)
+    return [
         ops.cast(total, x.dtype)
-        for total, x in zip(of_fixed, real_fixed, strict=True)
+        for total, x in zip(totals, sources, strict=True)
     ]
-    return [*of_rows, *of_fixed]
 
 
-def _loop(step: Callable[..., Any], stop: Any, *start: Any) -> Any:
-    results = ops.while_loop(
-        lambda at, *_state: at < stop,
+def _loop(step: Callable[..., Any], stop: Any, start: list[Tensor]) -> Any:
+    return ops.while_loop(
+        lambda number, _state: number < stop,
         step,
-        (ops.convert_to_tensor(0, "int32"), *start),
-    )
-    return results[1] if len(start) == 1 else results[1:]
+        (ops.convert_to_tensor(0, "int32"), start),
+    )[1]
 
 
-def _block(rows: Any, start: Tensor, size: Any) -> Any:
-    """Rows `start` to `start + size` of every tensor."""
-
-    def cut(x: Tensor) -> Tensor:
-        *leading, _rows, dim = ops.shape(x)
-        before = [0] * len(leading)
-        block = ops.slice(x, (*before, start, 0), (*leading, size, dim))
-        return _known(block, (*x.shape[:-2], size, x.shape[-1]))
-
-    return keras.tree.map_structure(cut, rows)
-
-
-def _write(x: Tensor, start: Tensor, block: Tensor) -> Tensor:
-    before = [0] * (len(x.shape) - 2)
-    written = ops.slice_update(x, (*before, start, 0), block)
-    return _known(written, x.shape)
-
-
-def _known(x: Tensor, shape: Any) -> Tensor:
-    """`x`, told what is known of its shape: TensorFlow forgets it in loops."""
-    x.set_shape([n if isinstance(n, int) else None for n in shape])
-    return x
-
-
-def _mapped(function: Function, rows: Any, fixed: Any, size: Any) -> Tensor:
+def _mapped(
+    function: Blocks,
+    grid: Grid,
+    tensors: list[Tensor],
+    places: list[Places],
+    _widths: tuple[int, ...],
+    _dtype: str,
+) -> list[Tensor]:
     """By the backend's own loop and recomputation."""
 
-    def of_block(block: Any) -> Tensor:
-        return keras.remat(function)(block, fixed)
+    def of_step(number: Tensor) -> tuple[Tensor, ...]:
+        blocks = _cut(grid, tensors, places, grid.starts(number))
+        return keras.remat(lambda *given: function(list(given)))(*blocks)
 
-    blocks = keras.tree.map_structure(lambda x: _split(x, size), rows)
-    contexts = ops.moveaxis(ops.map(of_block, blocks), 0, -3)
-    *leading, count, _size, dim = ops.shape(contexts)
-    return ops.reshape(contexts, (*leading, count * size, dim))
-
-
-def _split(x: Tensor, size: Any) -> Tensor:
-    """`(..., n, dim) -> (blocks, ..., size, dim)`."""
-    *leading, count, dim = ops.shape(x)
-    x = ops.reshape(x, (*leading, count // size, size, dim))
-    return ops.moveaxis(x, -3, 0)
+    results = ops.map(of_step, ops.arange(grid.steps, dtype="int32"))
+    return [_joined(grid, result) for result in results]
 
 
-def _merged(tensors: Any, is_real: list[bool], real: Any) -> list[Tensor]:
+def _joined(grid: Grid, blocks: Tensor) -> Tensor:
+    """`(steps, *sizes, width)` to `(*padded axes, width)`."""
+    rank = len(grid.sizes)
+    blocks = ops.reshape(blocks, (*grid.counts, *blocks.shape[1:]))
+    order = [axis for i in range(rank) for axis in (i, rank + i)]
+    blocks = ops.transpose(blocks, (*order, 2 * rank))
+    return ops.reshape(blocks, (*grid.padded_axes, blocks.shape[-1]))
+
+
+def _cut(
+    grid: Grid,
+    tensors: list[Tensor],
+    places: list[Places],
+    starts: list[Tensor],
+) -> list[Tensor]:
+    return [
+        grid.cut(x, place, starts)
+        for x, place in zip(tensors, places, strict=True)
+    ]
+
+
+def _every_axis(grid: Grid) -> Places:
+    return [*range(len(grid.axes)), None]
+
+
+def _merged(
+    tensors: list[Tensor], is_real: list[bool], real: Any
+) -> list[Tensor]:
     given = iter(real)
     return [
         next(given) if is_one else tensor

@@ -69,15 +69,31 @@ def run(
 
 def in_trainer() -> bool:
     """Whether Keras's trainer traces this call into its own step."""
-    frame = sys._getframe(1)
+    return _trainer_frame() is not None
+
+
+def _trainer_frame() -> Any:
+    frame: Any = sys._getframe(1)
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
         if module == TRAINER:
-            return True
+            return frame
         if module.startswith(TRACING):
-            return False
-        frame = frame.f_back  # type: ignore[assignment]
-    return False
+            return None
+        frame = frame.f_back
+    return None
+
+
+def _in_plain_trainer() -> bool:
+    """Whether the step of Keras's trainer is not itself compiled.
+
+    In a step that is, XLA would compile a program inside it anew whenever a
+    weight changes.
+    """
+    frame = _trainer_frame()
+    if frame is None:
+        return False
+    return not getattr(frame.f_locals.get("self"), "jit_compile", False)
 
 
 def stateless(
@@ -272,7 +288,7 @@ def _is_compiled_here(layer: keras.Layer) -> bool:
         return False  # Already inside a program, or only shapes are asked.
     import tensorflow as tf
 
-    return bool(tf.executing_eagerly()) or in_trainer()
+    return bool(tf.executing_eagerly()) or _in_plain_trainer()
 
 
 def _tensors_and_settings(

@@ -8,7 +8,6 @@ from keras import ops
 from keras_attention import (
     arguments,
     boundary,
-    inputs,
     masks,
     query_blocks,
     stages,
@@ -17,8 +16,9 @@ from keras_attention import (
 )
 from keras_attention.alignments.softmax import SoftmaxAlignment
 from keras_attention.base_layer import PerStepLayer, Shape, Tensor
+from keras_attention.inputs import Tensors
 from keras_attention.reads.weighted_sum import WeightedSumRead
-from keras_attention.stages import Score
+from keras_attention.stages import Score, divided
 
 
 class LocalAttention(PerStepLayer):
@@ -86,7 +86,7 @@ class LocalAttention(PerStepLayer):
 
     def attend(
         self,
-        tensors: tuple[inputs.Tensors, inputs.Tensors],
+        tensors: tuple[Tensors, Tensors],
         centre: Tensor,
         causal: bool,
         return_attention_scores: bool,
@@ -105,32 +105,36 @@ class LocalAttention(PerStepLayer):
         rows["centre"] = ops.expand_dims(centre, -1)
         shared["key"] = self.score.project_key(shared["key"])
         if training and self.dropout:
-            shared["seed"] = self.seed_generator.next()
+            shared["noise"] = weight_dropout.noise(
+                self.seed_generator.next(), rows["query"]
+            )
 
-        def of_rows(
-            rows: inputs.Tensors, shared: inputs.Tensors
-        ) -> tuple[Tensor, Tensor]:
+        def of_rows(rows: Tensors, shared: Tensors) -> tuple[Tensor, ...]:
             return self._attend(rows, shared, causal)
 
         if return_attention_scores:
-            context, weights = of_rows(rows, shared)
+            sums, total, portions = of_rows(rows, shared)
             start = _start(rows["centre"], self.radius)
             steps = ops.shape(shared["value"])[-2]
-            return context, windows.scatter(weights, start, steps)
+            weights = divided(portions, total, self.compute_dtype)
+            weights = windows.scatter(weights, start, steps)
+            return divided(sums, total, self.compute_dtype), weights
         key, value = shared["key"], shared["value"]
-        return query_blocks.over_queries(
+        sums, total = query_blocks.over_queries(
             self,
-            lambda rows, shared: of_rows(rows, shared)[0],
+            lambda rows, shared: of_rows(rows, shared)[:2],
             rows,
             shared,
             self.query_block_size,
             self.width
             * (self.score.numbers_per_pair() + key.shape[-1] + value.shape[-1]),
+            widths=(value.shape[-1], 1),
         )
+        return divided(sums, total, self.compute_dtype)
 
     def _attend(
-        self, rows: inputs.Tensors, shared: inputs.Tensors, causal: bool
-    ) -> tuple[Tensor, Tensor]:
+        self, rows: Tensors, shared: Tensors, causal: bool
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Each query is a batch of its own, with its window as the memory."""
         place = windows.places(_start(rows["centre"], self.radius), self.width)
         query = self.score.project_query(rows["query"])
@@ -145,22 +149,22 @@ class LocalAttention(PerStepLayer):
             ops.squeeze(scores, -2),
             ops.logical_or(rows["is_broken"], is_broken),
         )
-        weights = self.alignment.align(scores, visible)
+        portions, total = self.alignment.spread(scores, visible)
         distance = ops.cast(place, rows["centre"].dtype) - rows["centre"]
-        weights = weights * ops.cast(self.fall_off(distance), weights.dtype)
-        kept = weights
-        if "seed" in shared:
+        portions = portions * ops.cast(self.fall_off(distance), portions.dtype)
+        kept = portions
+        if "noise" in shared:
             kept = weight_dropout.drop(
-                weights, self.dropout, shared["seed"], rows["position"], place
+                portions, self.dropout, shared["noise"], rows["position"], place
             )
         value = windows.gather(shared["value"], place)
-        context = self.read.read(ops.expand_dims(kept, -2), value)
-        return ops.squeeze(context, -2), weights
+        sums = self.read.read(ops.expand_dims(kept, -2), value)
+        return ops.squeeze(sums, -2), total, portions
 
     def _visible(
         self,
-        rows: inputs.Tensors,
-        shared: inputs.Tensors,
+        rows: Tensors,
+        shared: Tensors,
         place: Tensor,
         causal: bool,
     ) -> Tensor:

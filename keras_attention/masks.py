@@ -41,6 +41,24 @@ def poison(x: Tensor, is_broken: Tensor) -> Tensor:
     return ops.where(is_broken, float("nan"), x)
 
 
+def reached(
+    visible: Tensor | None, of_query: Tensor, of_key: Tensor
+) -> Tensor:
+    """Which queries meet a broken step, their own or a key's, `(..., Tq, 1)`.
+
+    Args:
+        visible: `(..., 1, Tv)`, the same for every query.
+        of_query: Whether a query is broken, `(..., Tq, 1)`.
+        of_key: Whether a key is broken, `(..., 1, Tv)`.
+    """
+    visible = ops.ones_like(of_key) if visible is None else visible
+    sees_any = ops.any(visible, axis=-1, keepdims=True)
+    sees_broken = ops.any(
+        ops.logical_and(visible, of_key), axis=-1, keepdims=True
+    )
+    return ops.logical_or(ops.logical_and(of_query, sees_any), sees_broken)
+
+
 def stepwise(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     """`function` of each step of `x`; NaN for a step that is broken.
 

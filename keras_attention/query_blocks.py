@@ -1,8 +1,9 @@
-"""Attention over blocks of queries: memory linear in the number of queries.
+"""Attention over blocks: memory linear in the number of queries.
 
 The rows of attention are independent: what one query gets does not depend on
-the others. So any mechanism may run over blocks of queries, each block
-recomputed in the backward pass; no mechanism knows.
+the others, nor on other heads and examples. So any mechanism may run over
+blocks of queries, each block recomputed in the backward pass; no mechanism
+knows.
 """
 
 from collections.abc import Callable
@@ -14,8 +15,9 @@ from keras import ops
 from keras_attention import block_loop, compilation
 from keras_attention.base_layer import Tensor
 
-#: How many bytes the scores of one block may take.
-BUDGET = 16 * 2**20
+#: How many bytes the scores of one block may take: a block that stays in the
+#: processor's cache from one stage to the next is also the fastest.
+BUDGET = 4 * 2**20
 
 #: The batch that decides whether blocks are used, while it is unknown.
 USUAL_BATCH = 32
@@ -23,7 +25,7 @@ USUAL_BATCH = 32
 #: Blocks are multiples of this, as vectors in the processor are.
 GRAIN = 8
 
-Function = Callable[[Any, Any], Tensor]
+Function = Callable[[Any, Any], tuple[Tensor, ...]]
 
 
 def over_queries(
@@ -33,69 +35,83 @@ def over_queries(
     shared: dict[str, Tensor],
     block_size: int | None,
     numbers_per_query: Tensor | int,
-) -> Tensor:
+    widths: tuple[int, ...],
+) -> Any:
     """`function(rows, shared)`, computed over blocks of queries.
 
     Args:
         layer: Whose variables `function` uses.
-        function: Maps `rows` and `shared` to `(..., Tq, dim)`.
+        function: Maps `rows` and `shared` to tensors `(..., Tq, width)` that
+            are widened.
         rows: Tensors `(..., Tq, n)`, with one row per query.
-        shared: Tensors that every block needs whole.
-        block_size: Queries in a block, or None for what `BUDGET` allows.
+        shared: Tensors `(..., m, n)` that all queries share.
+        block_size: Queries in a block, of all examples and heads, or None for
+            what `BUDGET` allows.
         numbers_per_query: How many numbers a query takes at the peak, per
             example; a tensor where lengths are unknown.
+        widths: The last axis of each result.
 
     Returns:
-        `(..., Tq, dim)`.
+        The results of `function`.
     """
-    *leading, queries, _dim = ops.shape(rows["query"])
-    size = block_size or _usual_size(leading, queries, numbers_per_query)
-    if size is None or _all_fit(queries, size):
+    axes = list(ops.shape(rows["query"])[:-1])
+    sizes = _sizes(axes, block_size, numbers_per_query)
+    if sizes is None:
         return function(rows, shared)
-    if block_size is None and compilation.in_trainer():
-        size = _fitting(leading, numbers_per_query)  # The batch at hand.
-    if not isinstance(size, int):
-        size = ops.minimum(size, ops.maximum(queries, 1))
-    rows = {name: _padded(x, queries, size) for name, x in rows.items()}
     pure = compilation.stateless(layer, function)
-    fixed = (compilation.values_of(layer), shared)
+    values = compilation.values_of(layer)
+    return block_loop.over(
+        lambda rows, shared, values: pure(values, rows, shared),
+        rows,
+        shared,
+        values,
+        axes,
+        sizes,
+        widths,
+        "float64" if layer.compute_dtype == "float64" else "float32",
+    )
 
-    def of_block(rows: Any, fixed: Any) -> Tensor:
-        values, shared = fixed
-        return pure(values, rows, shared)
 
-    looped = block_loop.over(of_block, rows, fixed, size, like=shared["value"])
-    return looped[..., :queries, :]
-
-
-def _usual_size(leading: Any, queries: Any, numbers_per_query: Any) -> Any:
-    """The block size by which it is decided whether to use blocks at all."""
-    is_known = isinstance(queries, int) and isinstance(numbers_per_query, int)
+def _sizes(
+    axes: list[Any], block_size: int | None, numbers_per_query: Any
+) -> list[Any] | None:
+    """Of a block, along each axis; None where there is no need of blocks."""
+    if block_size:
+        is_one = isinstance(axes[-1], int) and axes[-1] <= block_size
+        return None if is_one else [*axes[:-1], block_size]
+    is_known = isinstance(axes[-1], int) and isinstance(numbers_per_query, int)
     if not is_known and not compilation.in_trainer():
         return None  # An export of unknown lengths stays free of loops.
-    usual = [n if isinstance(n, int) else USUAL_BATCH for n in leading]
-    return _fitting(usual, numbers_per_query)
+    if is_known and _all_fit(axes, numbers_per_query):
+        return None
+    return _fitting(axes, numbers_per_query)
 
 
-def _fitting(leading: Any, numbers_per_query: Any) -> Any:
-    """The largest block within the budget: an integer, or a tensor."""
+def _all_fit(axes: list[Any], numbers_per_query: int) -> bool:
     numbers = numbers_per_query
-    for size in leading:
-        numbers = numbers * size
-    if isinstance(numbers, int):
-        size = BUDGET // 4 // max(numbers, 1)
-        return max(size // GRAIN * GRAIN, GRAIN)
-    size = BUDGET // 4 // ops.maximum(numbers, 1)
-    return ops.maximum(size // GRAIN * GRAIN, GRAIN)
+    for size in axes:
+        numbers *= size if isinstance(size, int) else USUAL_BATCH
+    return numbers <= BUDGET // 4
 
 
-def _all_fit(queries: Tensor | int, block_size: Tensor | int) -> bool:
-    known = isinstance(queries, int) and isinstance(block_size, int)
-    return known and queries <= block_size
+def _fitting(axes: list[Any], numbers_per_query: Any) -> list[Any]:
+    """From the last axis on, as many of each as fit the budget together."""
+    room = BUDGET // 4 // _at_least_one(numbers_per_query)
+    sizes = []
+    for axis in reversed(axes):
+        is_queries = not sizes
+        grain = GRAIN if is_queries else 1
+        most = _largest(room // grain * grain, grain)
+        count = _at_least_one((axis + most - 1) // most)
+        even = (axis + count - 1) // count  # All blocks about the same.
+        sizes.append(_largest((even + grain - 1) // grain * grain, grain))
+        room = room // _at_least_one(sizes[-1])
+    return sizes[::-1]
 
 
-def _padded(x: Tensor, queries: Any, size: Any) -> Tensor:
-    """`(..., Tq, n)` with zeros up to a multiple of `size`."""
-    rest = (queries + size - 1) // size * size - queries
-    padding = [[0, 0]] * (len(x.shape) - 2) + [[0, rest], [0, 0]]
-    return ops.pad(x, padding)
+def _at_least_one(size: Any) -> Any:
+    return _largest(size, 1)
+
+
+def _largest(a: Any, b: int) -> Any:
+    return max(a, b) if isinstance(a, int) else ops.maximum(a, b)

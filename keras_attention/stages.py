@@ -6,8 +6,12 @@
 
 `...` is the batch, or the batch and heads. A stage is abstract or final:
 subclass the classes below, never a concrete one. Each stage is also a layer
-of its own; an attention layer calls its verbs (`compare`, `align`, `read`)
+of its own; an attention layer calls its verbs (`compare`, `spread`, `read`)
 and computes them in its own dtype.
+
+An alignment gives its weights as portions and their total, and a read is
+linear in them. So an attention layer divides the context, `(..., Tq, dim)`,
+not the weights, `(..., Tq, Tv)`.
 """
 
 from typing import Any, TypeVar
@@ -56,11 +60,25 @@ class Score(PooledLayer):
 
 
 class Alignment(PooledLayer):
-    """How much of each value does each query get?"""
+    """How much of each value does each query get?
+
+        weights = portions / total
+    """
+
+    def spread(
+        self, scores: Tensor, visible: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Portions, `(..., Tq, Tv)`, and their total, `(..., Tq, 1)`.
+
+        In float32 at least. Portions are 0 where not `visible`; the total is
+        never 0.
+        """
+        raise NotImplementedError
 
     def align(self, scores: Tensor, visible: Tensor | None) -> Tensor:
-        """The weights, in the dtype of `scores`; 0 where not `visible`."""
-        raise NotImplementedError
+        """The weights, in the alignment's dtype."""
+        portions, total = self.spread(scores, visible)
+        return divided(portions, total, self.compute_dtype)
 
     def call(self, scores: Tensor, mask: Tensor | None = None) -> Tensor:
         """`(..., Tq, Tv) -> (..., Tq, Tv)`; `mask` is True where visible."""
@@ -73,32 +91,45 @@ class Normalizer(Alignment):
     Subclasses write `normalize`. Masking and precision are settled here, once.
     """
 
-    def normalize(self, scores: Tensor) -> Tensor:
-        """Turns float32 scores into weights; hidden keys score `HIDDEN`."""
+    def normalize(self, scores: Tensor) -> tuple[Tensor, Tensor]:
+        """Turns float32 scores into portions, and what divides them.
+
+        Hidden keys score `HIDDEN`. The divisor, `(..., Tq, 1)`, is never 0.
+        """
         raise NotImplementedError
 
-    def align(self, scores: Tensor, visible: Tensor | None) -> Tensor:
+    def spread(
+        self, scores: Tensor, visible: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
         """Normalises over the visible keys, in float32 at least."""
-        wide = ops.clip(widened(scores), -LIMIT, LIMIT)  # float16 overflows.
+        wide = widened(scores)
+        if wide is not scores:  # Half precision overflows.
+            wide = ops.clip(wide, -LIMIT, LIMIT)
         if visible is None:
-            weights = self.normalize(wide)
-        else:
-            weights = self.normalize(ops.where(visible, wide, HIDDEN))
-            # A query that sees no key reads zeros, not an average.
-            weights = ops.where(visible, weights, 0.0)
-        return ops.cast(weights, self.compute_dtype)
+            return self.normalize(wide)
+        portions, total = self.normalize(ops.where(visible, wide, HIDDEN))
+        # A query that sees no key reads zeros, not an average.
+        return ops.where(visible, portions, 0.0), total
+
+
+def divided(portions: Tensor, total: Tensor, dtype: str) -> Tensor:
+    """`portions / total`, or what was read by portions over their total."""
+    return ops.cast(portions / total, dtype)
 
 
 class Read(PooledLayer):
     """What does each query take away?"""
 
     def read(self, weights: Tensor, value: Tensor) -> Tensor:
-        """The context of each query, `(..., Tq, dim)`."""
+        """The context of each query, `(..., Tq, dim)`, in float32 at least.
+
+        Linear in `weights`: twice the weights, twice the context.
+        """
         raise NotImplementedError
 
     def call(self, weights: Tensor, value: Tensor) -> Tensor:
         """`(..., Tq, Tv), (..., Tv, dim) -> (..., Tq, dim)`."""
-        return self.read(weights, value)
+        return ops.cast(self.read(weights, value), self.compute_dtype)
 
 
 Stage = TypeVar("Stage", Score, Alignment, Read)

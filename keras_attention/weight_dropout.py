@@ -5,45 +5,47 @@ is the same in one piece or in blocks of queries, compiled or not, and on every
 backend, which no stream of random numbers gives.
 """
 
+from typing import Any
+
 from keras import ops
 
 from keras_attention.base_layer import Tensor
 
 
+def noise(seed: Tensor, query: Tensor) -> Tensor:
+    """Integers that differ for each example and head, `(..., 1, 1)`.
+
+    Args:
+        seed: `(2,)` integers, one draw of a `SeedGenerator`.
+        query: `(..., Tq, dim)`; only its leading axes count.
+    """
+    seed = ops.cast(seed, "int32")
+    return _mix(seed[0] + _numbers(ops.shape(query)[:-2])) + seed[1]
+
+
 def drop(
-    weights: Tensor, rate: float, seed: Tensor, query: Tensor, key: Tensor
+    weights: Tensor, rate: float, noise: Tensor, query: Tensor, key: Tensor
 ) -> Tensor:
     """Zeroes a fraction `rate` of the weights and scales up the others.
 
     Args:
         weights: `(..., Tq, Tv)`.
         rate: The fraction to drop.
-        seed: `(2,)` integers, one draw of a `SeedGenerator`.
+        noise: `(..., 1, 1)`, from `noise`.
         query: The position of each query, `(..., Tq, 1)`.
         key: The position of each key, `(..., Tv)`.
 
     Returns:
         `(..., Tq, Tv)`; the expectation is `weights`.
     """
-    kept = _uniform(weights, seed, query, key) >= rate
-    return ops.where(kept, weights / (1.0 - rate), 0.0)
+    bits = _mix(noise + ops.cast(query, "int32"))
+    bits = _mix(bits + _mix(ops.cast(key, "int32")))
+    uniform = ops.cast(_shift(bits, 8), "float32") * 2.0**-24
+    return ops.where(uniform >= rate, weights / (1.0 - rate), 0.0)
 
 
-def _uniform(
-    weights: Tensor, seed: Tensor, query: Tensor, key: Tensor
-) -> Tensor:
-    """Numbers in [0, 1), one per weight."""
-    seed = ops.cast(seed, "int32")
-    noise = _mix(seed[0] + _rows(weights))
-    noise = _mix(noise + seed[1] + ops.cast(query, "int32"))
-    noise = _mix(noise + _mix(ops.cast(key, "int32")))
-    high_bits = _shift(noise, 8)
-    return ops.cast(high_bits, "float32") * 2.0**-24
-
-
-def _rows(weights: Tensor) -> Tensor:
+def _numbers(leading: Any) -> Tensor:
     """Numbers the leading axes: `(..., 1, 1)`."""
-    leading = ops.shape(weights)[:-2]
     count = 1
     for size in leading:
         count = count * size

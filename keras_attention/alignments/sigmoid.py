@@ -31,6 +31,7 @@ class SigmoidAlignment(Normalizer):
         [Ramapuram et al., 2024](https://arxiv.org/abs/2409.04431), eq. 3.
     """
 
-    def normalize(self, scores: Tensor) -> Tensor:
-        """Elementwise."""
-        return ops.sigmoid(scores)
+    def normalize(self, scores: Tensor) -> tuple[Tensor, Tensor]:
+        """Elementwise; nothing is divided."""
+        total = ops.ones_like(ops.sum(scores, axis=-1, keepdims=True))
+        return ops.sigmoid(scores), total

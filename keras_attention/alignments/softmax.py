@@ -29,8 +29,9 @@ class SoftmaxAlignment(Normalizer):
         [Bahdanau et al., 2015](https://arxiv.org/abs/1409.0473), eq. 6.
     """
 
-    def normalize(self, scores: Tensor) -> Tensor:
+    def normalize(self, scores: Tensor) -> tuple[Tensor, Tensor]:
         """The largest score of a row is taken off, so nothing overflows."""
         largest = ops.max(scores, axis=-1, keepdims=True, initial=HIDDEN)
         exponentials = ops.exp(scores - ops.stop_gradient(largest))
-        return exponentials / ops.sum(exponentials, axis=-1, keepdims=True)
+        total = ops.sum(exponentials, axis=-1, keepdims=True)
+        return exponentials, ops.where(total > 0.0, total, 1.0)  # Tv is 0.

@@ -33,7 +33,7 @@ class SparsemaxAlignment(Normalizer):
         [Martins & Astudillo, 2016](https://arxiv.org/abs/1602.02068), alg. 1.
     """
 
-    def normalize(self, scores: Tensor) -> Tensor:
+    def normalize(self, scores: Tensor) -> tuple[Tensor, Tensor]:
         """Scores below the largest by 1 or more get nothing."""
         largest = ops.max(scores, axis=-1, keepdims=True, initial=HIDDEN)
         z = ops.maximum(scores - largest, -2.0)  # Sums of hidden keys overflow.
@@ -45,4 +45,4 @@ class SparsemaxAlignment(Normalizer):
         k = ops.sum(ops.cast(support, z.dtype), axis=-1, keepdims=True)
         z_in_support = ops.where(support, z_sorted, 0.0)
         tau = (ops.sum(z_in_support, axis=-1, keepdims=True) - 1.0) / k
-        return ops.maximum(z - tau, 0.0)
+        return ops.maximum(z - tau, 0.0), ops.ones_like(largest)

@@ -100,7 +100,7 @@ class KeyValueAttention(PerStepLayer):
         r = self.read.read(
             ops.expand_dims(weights, -2), windows.gather(v, place)
         )
-        r = ops.squeeze(r, -2)
+        r = ops.cast(ops.squeeze(r, -2), self.compute_dtype)
         h_star = ops.tanh(ops.matmul(r, self.R) + ops.matmul(p, self.X))
         if mask is not None:
             is_broken = ops.logical_and(is_broken, mask)

@@ -1,10 +1,8 @@
 """How a layer that scores a sequence by itself pools it."""
 
-from keras import ops
-
-from keras_attention import masks
+from keras_attention import masks, products
 from keras_attention.base_layer import Tensor
-from keras_attention.stages import Alignment
+from keras_attention.stages import Alignment, divided
 
 
 def pool(
@@ -21,6 +19,8 @@ def pool(
     Returns:
         `(..., hops, dim)` and the weights, `(..., hops, T)`.
     """
-    weights = alignment.align(scores, masks.of_keys(mask))
+    portions, total = alignment.spread(scores, masks.of_keys(mask))
     finite_inputs, _ = masks.finite(inputs)
-    return ops.matmul(weights, finite_inputs), weights
+    sums = products.of_weights(portions, finite_inputs)
+    dtype = alignment.compute_dtype
+    return divided(sums, total, dtype), divided(portions, total, dtype)

@@ -1,7 +1,6 @@
 """Weighted-sum read (Bahdanau et al., 2015)."""
 
-from keras import ops
-
+from keras_attention import products
 from keras_attention.base_layer import Tensor
 from keras_attention.serialization import export
 from keras_attention.stages import Read
@@ -31,4 +30,4 @@ class WeightedSumRead(Read):
 
     def read(self, weights: Tensor, value: Tensor) -> Tensor:
         """`(..., Tq, Tv), (..., Tv, dim) -> (..., Tq, dim)`."""
-        return ops.matmul(weights, value)
+        return products.of_weights(weights, value)

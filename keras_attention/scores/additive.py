@@ -81,7 +81,7 @@ class AdditiveScore(Score):
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
         """`v . tanh(W q + U k)`."""
-        return sum_of_tanh(query, key, ops.squeeze(self.v, -1))
+        return sum_of_tanh(query, key, self.v)
 
     def numbers_per_pair(self) -> int:
         """The hidden layer."""
@@ -89,7 +89,15 @@ class AdditiveScore(Score):
 
 
 def sum_of_tanh(Wq: Tensor, Uk: Tensor, v: Tensor) -> Tensor:
-    """`v . tanh(W q + U k)` of each pair, `(..., Tq, Tv)`."""
+    """`v . tanh(W q + U k)` of each pair, `(..., Tq, Tv)`.
+
+    Args:
+        Wq: `(..., Tq, units)`.
+        Uk: `(..., Tv, units)`.
+        v: `(units, 1)`. Its product is a matrix product, which XLA runs on
+            whole vectors; a sum over the last axis it adds one by one.
+    """
     Wq = ops.expand_dims(Wq, -2)  # (..., Tq, 1, units)
     Uk = ops.expand_dims(Uk, -3)  # (..., 1, Tv, units)
-    return ops.sum(widened(v * ops.tanh(Wq + Uk)), axis=-1)
+    hidden = ops.tanh(widened(Wq) + widened(Uk))
+    return ops.squeeze(ops.matmul(hidden, widened(v)), -1)

@@ -5,6 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from keras_attention import products
 from keras_attention.base_layer import Shape, Tensor
 from keras_attention.serialization import export
 from keras_attention.stages import Score
@@ -51,4 +52,4 @@ class BilinearScore(Score):
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
         """`q . (W k)`."""
-        return ops.matmul(query, ops.swapaxes(key, -1, -2))
+        return products.of_pairs(query, key)

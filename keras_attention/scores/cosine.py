@@ -5,7 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_attention import arguments
+from keras_attention import arguments, products
 from keras_attention.base_layer import Shape, Tensor
 from keras_attention.precision import widened
 from keras_attention.scores.dimensions import check_equal
@@ -73,7 +73,7 @@ class CosineScore(Score):
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
         """The product of the directions."""
-        return ops.matmul(query, ops.swapaxes(key, -1, -2))
+        return products.of_pairs(query, key)
 
 
 def _direction(x: Tensor) -> Tensor:

@@ -74,10 +74,9 @@ class NormalizedAdditiveScore(Score):
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
         """`g v / |v| . tanh(W q + U k + b)`."""
-        v = widened(ops.squeeze(self.v, -1))
+        v = widened(self.v)
         direction = v * ops.rsqrt(ops.sum(ops.square(v)))
-        scaled = ops.cast(widened(self.g) * direction, query.dtype)
-        return sum_of_tanh(query, key, scaled)
+        return sum_of_tanh(query, key, widened(self.g) * direction)
 
     def numbers_per_pair(self) -> int:
         """The hidden layer."""

@@ -1,7 +1,6 @@
 """Scaled dot score (Vaswani et al., 2017)."""
 
-from keras import ops
-
+from keras_attention import products
 from keras_attention.base_layer import Shape, Tensor
 from keras_attention.scores.dimensions import check_equal
 from keras_attention.serialization import export
@@ -42,4 +41,4 @@ class ScaledDotScore(Score):
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
         """`q . k`."""
-        return ops.matmul(query, ops.swapaxes(key, -1, -2))
+        return products.of_pairs(query, key)
