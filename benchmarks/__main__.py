@@ -62,6 +62,8 @@ def _run(
         progress.update(task, description=f"{name} {case}")
         results.add(comparison.row(suite, case, settings))
         progress.advance(task)
+        if settings.quick:  # One row has shown that memory is measured.
+            settings = dataclasses.replace(settings, memory=False)
     progress.remove_task(task)
     results.summarise(suite)
     return results.result

@@ -18,5 +18,6 @@ def shown(value: float, unit: str = "", digits: int = 3) -> str:
     value = scaled(value, unit)
     if not value or not math.isfinite(value):
         return f"{value:g}"
-    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
+    decimals = digits - 1 - exponent
     return f"{round(value, decimals):,.{max(decimals, 0)}f}"

@@ -81,10 +81,23 @@ def _panel(axes: Any, mode: str, lines: Any, label: str) -> None:
         axes.plot(*zip(*sorted(points), strict=True), label=side, **_look(side))
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
+    steps = sorted({steps for points in lines.values() for steps, _ in points})
+    axes.set_xticks(steps, [f"{number:,}" for number in steps])
+    for axis in (
+        axes.yaxis.set_major_formatter,
+        axes.yaxis.set_minor_formatter,
+    ):
+        axis(_number)
     axes.set_title(mode, fontsize="medium")
     axes.set_xlabel("T")
     axes.set_ylabel(label)
     axes.grid(alpha=0.3)
+
+
+def _number(value: float, _place: int) -> str:
+    """A tick's label, where the tick is 1, 2 or 5 times a power of ten."""
+    leading = f"{value:e}".partition("e")[0].rstrip("0.")
+    return f"{value:,g}" if leading in ("1", "2", "5") else ""
 
 
 def _look(side: str) -> dict[str, Any]:

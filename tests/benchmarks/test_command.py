@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import memory
+from benchmarks import children, memory
 from benchmarks.cases import Case
 
 ROOT = Path(__file__).parents[2]
@@ -37,15 +37,20 @@ def test_resume_keeps_the_rows_that_are_there(tmp_path):
     assert later == earlier
 
 
-def test_memory_of_a_child_counts_what_it_allocates():
-    small = Case(way="eager", steps=8, dim=8, heads=2)
-    large = Case(way="eager", steps=1024, batch=8)
-    peaks = [
-        memory.of_side("multi_head", case, "keras", 20.0)["peak_mebibytes"]
-        for case in (small, large)
-    ]
-    scores = 8 * 4 * 1024**2 * 4 / 2**20  # One set of them.
-    assert peaks[1] > peaks[0] + scores
+def test_peak_is_of_what_the_call_takes_and_gives_back():
+    code = (
+        "from benchmarks import memory\n"
+        "before = bytearray(50 * 2**20)\n"
+        "print(memory.peak_mebibytes(lambda: bytearray(100 * 2**20)))"
+    )
+    assert 95 < children.answer("-c", code) < 110
+
+
+def test_memory_of_a_child():
+    case = Case(way="eager", steps=512, batch=2)
+    found = memory.of_side("multi_head", case, "keras", 20.0, again=True)
+    assert found["peak_mebibytes"] > 2 * 4 * 512**2 * 4 / 2**20  # Scores.
+    assert found["warm_seconds"] > 0
 
 
 def test_a_child_that_takes_too_much_is_an_error_and_no_more():
