@@ -29,7 +29,11 @@ def main(arguments: list[str] | None = None) -> None:
     overheads = ways.overheads()
     with Progress(console=Console(stderr=True), transient=True) as progress:
         for name in options.names:
-            result = _run(name, options, overheads, progress)
+            try:
+                result = _run(name, options, overheads, progress)
+            except ModuleNotFoundError as error:
+                progress.print(f"{name} is left out: {error}")
+                continue
             if options.output:
                 plots.draw(result, options.output / f"{name}.png")
             tables.show(result)
@@ -44,6 +48,9 @@ def _run(
 
     suite = suites.load(name)
     settings = _settings(options)
+    if settings.quick and name != options.names[0]:
+        # One row of one benchmark shows that memory is measured.
+        settings = dataclasses.replace(settings, memory=False)
     facts = {
         "title": (suite.__doc__ or "").splitlines()[0],
         "machine": machine.facts(),
@@ -62,7 +69,7 @@ def _run(
         progress.update(task, description=f"{name} {case}")
         results.add(comparison.row(suite, case, settings))
         progress.advance(task)
-        if settings.quick:  # One row has shown that memory is measured.
+        if settings.quick:
             settings = dataclasses.replace(settings, memory=False)
     progress.remove_task(task)
     results.summarise(suite)

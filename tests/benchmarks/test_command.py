@@ -31,6 +31,18 @@ def test_quick_run(tmp_path, capsys):
     assert "small_call" in capsys.readouterr().out
 
 
+def test_a_benchmark_whose_package_is_missing_is_left_out(
+    tmp_path, capsys, monkeypatch
+):
+    def load(name):
+        raise ModuleNotFoundError("No module named 'some_package'")
+
+    monkeypatch.setattr(command.suites, "load", load)
+    command.main(["small_call", "--quick", "--output", str(tmp_path)])
+    assert "some_package" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
 def test_resume_keeps_the_rows_that_are_there(tmp_path):
     earlier = run(tmp_path, "--only", "layer=dot")
     later = run(tmp_path, "--resume", "--only", "layer=dot")
