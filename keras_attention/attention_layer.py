@@ -104,9 +104,30 @@ class AttentionLayer(PerStepLayer):
         training: bool | None = None,
     ) -> Tensor | tuple[Tensor, Tensor]:
         """Context, and the weights if asked: see the class."""
-        rows, shared = inputs.rows_and_shared(
+        tensors = inputs.rows_and_shared(
             query, value, key, query_mask, value_mask, attention_mask
         )
+        return self.attend(
+            tensors, use_causal_mask, return_attention_scores, training
+        )
+
+    def attend(
+        self,
+        tensors: tuple[Tensors, Tensors],
+        causal: bool,
+        return_attention_scores: bool,
+        training: bool | None,
+    ) -> Tensor | tuple[Tensor, Tensor]:
+        """Context, and the weights if asked.
+
+        Args:
+            tensors: Rows and shared tensors, as from `inputs`.
+            causal: Whether a query sees no key behind its own place.
+            return_attention_scores: Whether to return the weights too.
+            training: Whether to apply dropout.
+        """
+        rows, shared = tensors
+        query, value = rows["query"], shared["value"]
         shared["key"] = self.score.project_key(shared["key"])
         if training and self.dropout:
             shared["noise"] = weight_dropout.noise(
@@ -114,7 +135,7 @@ class AttentionLayer(PerStepLayer):
             )
 
         def attend(rows: Tensors, shared: Tensors) -> tuple[Tensor, ...]:
-            return self._attend(rows, shared, use_causal_mask)
+            return self._attend(rows, shared, causal)
 
         if return_attention_scores:
             sums, total, portions = attend(rows, shared)

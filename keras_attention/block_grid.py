@@ -71,6 +71,11 @@ class Grid:
             return x
         return ops.pad(x, [[0, rest] for rest in rests])
 
+    def cropped(self, x: Tensor) -> Tensor:
+        """A padded `(*axes, dim)` without its padding."""
+        cropped = x[tuple(slice(0, axis) for axis in self.axes)]
+        return _known(cropped, (*self.axes, x.shape[-1]))
+
     def cut(self, x: Tensor, places: Places, starts: list[Tensor]) -> Tensor:
         """The block of `x` that begins at `starts`."""
         if not _is_cut(places):

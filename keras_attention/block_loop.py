@@ -64,8 +64,7 @@ def over(
     is_tensorflow = keras.backend.backend() == "tensorflow"
     loop = _looped if is_tensorflow else _mapped
     results = loop(of_block, grid, tensors, places, widths, dtype)
-    whole_of = tuple(slice(0, axis) for axis in axes)
-    return [result[whole_of] for result in results]
+    return [grid.cropped(result) for result in results]
 
 
 def _looped(

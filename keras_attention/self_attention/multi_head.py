@@ -5,7 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_attention import arguments, boundary, masks, stages
+from keras_attention import arguments, boundary, inputs, stages
 from keras_attention.attention import Attention
 from keras_attention.base_layer import PerStepLayer, Shape, Tensor
 from keras_attention.serialization import export
@@ -146,26 +146,30 @@ class MultiHeadAttention(PerStepLayer):
         training: bool | None = None,
     ) -> Tensor | tuple[Tensor, Tensor]:
         """Output, and the weights if asked: see the class."""
-        key = value if key is None else key
-        heads, weights = (
-            self.attend(
-                self._heads(query, self.W_Q, self.b_Q),
-                self._heads(value, self.W_V, self.b_V),
-                self._heads(key, self.W_K, self.b_K),
-                query_mask=_for_heads(query_mask),
-                value_mask=_for_heads(value_mask),
-                attention_mask=_pairs_for_heads(attention_mask, query),
-                use_causal_mask=use_causal_mask,
-                return_attention_scores=return_attention_scores,
-                training=training,
-            ),
-            None,
+        rows, shared = inputs.rows_and_shared(
+            _one_head(query),
+            _one_head(value),
+            None if key is None else _one_head(key),
+            _for_heads(query_mask),
+            _for_heads(value_mask),
+            _pairs_for_heads(attention_mask, query),
         )
-        if return_attention_scores:
-            heads, weights = heads
+        rows["query"] = _heads(rows["query"], self.W_Q, self.b_Q)
+        shared["value"], shared["key"] = (
+            _heads(shared["value"], self.W_V, self.b_V),
+            _heads(shared["key"], self.W_K, self.b_K),
+        )
+        heads, *weights = keras.tree.flatten(
+            self.attend.attend(
+                (rows, shared),
+                use_causal_mask,
+                return_attention_scores,
+                training,
+            )
+        )
         output = ops.einsum("...hqv,hvo->...qo", heads, self.W_O)
         output = output if self.b_O is None else output + self.b_O
-        return (output, weights) if return_attention_scores else output
+        return (output, *weights) if return_attention_scores else output
 
     def _add_projection(
         self, name: str, kernel_shape: Shape, bias_shape: Shape
@@ -176,17 +180,17 @@ class MultiHeadAttention(PerStepLayer):
         b = self.add_weight(bias_shape, self.bias_initializer, name=f"b_{name}")
         return W, b
 
-    def _heads(self, x: Tensor, W: Tensor, b: Tensor | None) -> Tensor:
-        """`(..., T, dim) -> (..., heads, T, size)`."""
 
-        def project(x: Tensor) -> Tensor:
-            heads = ops.einsum("...td,dhs->...hts", x, W)
-            return heads if b is None else heads + ops.expand_dims(b, 1)
+def _one_head(x: Tensor) -> Tensor:
+    """`(..., T, dim) -> (..., 1, T, dim)`."""
+    return ops.expand_dims(x, -3)
 
-        finite_x, is_broken = masks.finite(x)
-        return masks.poison(
-            project(finite_x), ops.expand_dims(_for_heads(is_broken), -1)
-        )
+
+def _heads(x: Tensor, W: Tensor, b: Tensor | None) -> Tensor:
+    """`(..., 1, T, dim) -> (..., heads, T, size)`."""
+    x = ops.squeeze(x, -3)
+    heads = ops.einsum("...td,dhs->...hts", x, W)
+    return heads if b is None else heads + ops.expand_dims(b, 1)
 
 
 def _for_heads(mask: Tensor | None) -> Tensor | None:
