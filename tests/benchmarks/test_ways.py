@@ -50,8 +50,9 @@ def test_gradient_returns_the_output_and_all_gradients():
     np.testing.assert_allclose(db, pull.sum((0, 1)), rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("way", ["jit", "fit"])
-@pytest.mark.parametrize("dtype", ["float32", "mixed_bfloat16"])
+@pytest.mark.parametrize(
+    ("way", "dtype"), [("fit", "float32"), ("jit", "mixed_bfloat16")]
+)
 def test_multi_head_is_as_keras(way, dtype):
     case = Case(batch=2, steps=4, dim=8, heads=2, dtype=dtype)
     found = {}
