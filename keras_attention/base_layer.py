@@ -44,6 +44,12 @@ class BaseLayer(SerializableLayer):
             initializer = type(initializer).from_config(config)
         return self.add_weight(shape, initializer, name=name)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        is_new = getattr(self, name, None) is not value
+        super().__setattr__(name, value)
+        if is_new and not name.startswith("_"):
+            compilation.forget_fingerprints()
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "call" in vars(cls):

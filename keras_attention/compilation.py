@@ -247,14 +247,28 @@ def _program_of(
     return programs[key]
 
 
-def _fingerprint(layer: keras.Layer) -> str:
-    """Everything that the layer's mathematics depends on, as text.
+_fingerprints: weakref.WeakKeyDictionary[keras.Layer, str] = (
+    weakref.WeakKeyDictionary()
+)
 
-    It is read again at each call, so that an attribute changed after the
-    first call takes effect.
+
+def forget_fingerprints() -> None:
+    """Reads every layer's config again at its next call.
+
+    So that an attribute changed after the first call takes effect. All are
+    forgotten, since a layer's config holds those of its stages.
     """
-    config = _nameless(layer.get_config())
-    return json.dumps([_qualified_name(layer), config], sort_keys=True)
+    _fingerprints.clear()
+
+
+def _fingerprint(layer: keras.Layer) -> str:
+    """Everything that the layer's mathematics depends on, as text."""
+    known = _fingerprints.get(layer)
+    if known is None:
+        config = _nameless(layer.get_config())
+        known = json.dumps([_qualified_name(layer), config], sort_keys=True)
+        _fingerprints[layer] = known
+    return known
 
 
 def _nameless(config: Any) -> Any:
