@@ -64,9 +64,10 @@ class ForgetsTheMask(ka.Attention):
 @register
 class AveragesWhereNothingIsVisible(ka.Attention):
     def _attend(self, rows: Any, shared: Any, causal: bool) -> Any:
-        context, weights = super()._attend(rows, shared, causal)
-        empty = ops.all(ops.equal(weights, 0.0), axis=-1, keepdims=True)
-        return ops.where(empty, 1.0, context), ops.where(empty, 0.2, weights)
+        sums, total, portions = super()._attend(rows, shared, causal)
+        empty = ops.all(ops.equal(portions, 0.0), axis=-1, keepdims=True)
+        sums = ops.where(empty, total, sums)
+        return sums, total, ops.where(empty, 0.2 * total, portions)
 
 
 @register
@@ -111,7 +112,8 @@ class ForgetsMasksOfPairs(ka.Attention):
 @register
 class SumsToTwo(Normalizer):
     def normalize(self, scores: Any) -> Any:
-        return 2.0 * ka.SoftmaxAlignment().normalize(scores)
+        portions, total = ka.SoftmaxAlignment().normalize(scores)
+        return 2.0 * portions, total
 
 
 @register
@@ -156,9 +158,9 @@ class AssumesLengths(keras.Layer):
 @register
 class AveragesTheMemory(ka.Attention):
     def _attend(self, rows: Any, shared: Any, causal: bool) -> Any:
-        context, weights = super()._attend(rows, shared, causal)
+        sums, total, portions = super()._attend(rows, shared, causal)
         mean = ops.mean(shared["value"], axis=-2, keepdims=True)
-        return context + mean, weights
+        return sums + mean * total, total, portions
 
 
 @register
