@@ -1,8 +1,9 @@
 """The limit: the matrix products of attention, and nothing else.
 
-As XLA makes them, in float32, over blocks of queries whose scores stay in the
-cache, which is faster than whole tables of scores. What attention adds (the
-exponentials, their sums, the masks) is what a layer's time has above this.
+As XLA makes them, in float32, head by head over blocks of queries, with the
+small factor transposed and never the table: the fastest of the forms tried.
+What attention adds (the exponentials, their sums, the masks) is what a layer's
+time has above this.
 """
 
 import functools
@@ -13,8 +14,8 @@ import numpy as np
 from benchmarks.cases import Case
 from benchmarks.sides import Side
 
-#: Queries in a block: the fastest of 64, 128, 256 and 512 at 2,048 steps.
-BLOCK = 256
+#: Queries in a block: the fastest of 128, 256, 512 and 1,024 at 2,048 steps.
+BLOCK = 512
 
 
 def multi_head(case: Case, training: bool) -> Side:
@@ -45,13 +46,21 @@ def _forward(heads: int, x: Any, weights: list[Any]) -> Any:
     import tensorflow as tf
 
     W_Q, W_K, W_V, W_O = weights
-    q, k, v = (_split(x @ W, heads) for W in (W_Q, W_K, W_V))
 
-    def of_block(q: Any) -> Any:
-        return tf.matmul(q, k, transpose_b=True) @ v
+    def of_head(of_one: list[Any]) -> Any:
+        q, k, v = of_one
 
-    context = tf.map_fn(of_block, _blocks(q))
-    return _join(_whole(context)) @ W_O
+        def of_block(q: Any) -> Any:
+            return tf.matmul(q, k, transpose_b=True) @ v
+
+        return _whole(tf.map_fn(of_block, _blocks(q)))
+
+    context = tf.map_fn(
+        of_head,
+        [_split(x @ W, heads) for W in (W_Q, W_K, W_V)],
+        fn_output_signature=x.dtype,
+    )
+    return _join(context, heads) @ W_O
 
 
 def _forward_and_backward(heads: int, x: Any, weights: list[Any]) -> Any:
@@ -59,31 +68,14 @@ def _forward_and_backward(heads: int, x: Any, weights: list[Any]) -> Any:
     import tensorflow as tf
 
     W_Q, W_K, W_V, W_O = weights
-    q, k, v = (_split(x @ W, heads) for W in (W_Q, W_K, W_V))
     pull = _split(tf.matmul(x, W_O, transpose_b=True), heads)
-    blocks = _blocks(q), _blocks(pull)
-    count = len(blocks[0])
-    context, dq = (tf.TensorArray("float32", count) for _ in range(2))
-
-    def of_block(i: Any, context: Any, dq: Any, dk: Any, dv: Any) -> Any:
-        q, pull = blocks[0][i], blocks[1][i]
-        scores = tf.matmul(q, k, transpose_b=True)
-        d_scores = tf.matmul(pull, v, transpose_b=True)
-        return (
-            i + 1,
-            context.write(i, scores @ v),
-            dq.write(i, d_scores @ k),
-            dk + tf.matmul(d_scores, q, transpose_a=True),
-            dv + tf.matmul(scores, pull, transpose_a=True),
-        )
-
-    _, context, dq, dk, dv = tf.while_loop(
-        lambda i, *_: i < count,
-        of_block,
-        (0, context, dq, tf.zeros_like(k), tf.zeros_like(v)),
+    of_heads = [_split(x @ W, heads) for W in (W_Q, W_K, W_V)]
+    results = tf.map_fn(
+        _of_head_backward,
+        [*of_heads, pull],
+        fn_output_signature=[x.dtype] * 4,
     )
-    context = _join(_whole(context.stack()))
-    gradients = [_join(_whole(dq.stack())), _join(dk), _join(dv)]
+    context, *gradients = [_join(result, heads) for result in results]
     dx = sum(
         tf.matmul(d, W, transpose_b=True)
         for d, W in zip(gradients, weights[:3], strict=True)
@@ -92,38 +84,69 @@ def _forward_and_backward(heads: int, x: Any, weights: list[Any]) -> Any:
     return context @ W_O, dx, dW, tf.einsum("btd,bte->de", context, x)
 
 
+def _of_head_backward(of_one: list[Any]) -> list[Any]:
+    """Two products forward and four backward, each `(T, size)`."""
+    import tensorflow as tf
+
+    q, k, v, pull = of_one
+
+    def of_block(dk_and_dv: Any, block: Any) -> Any:
+        dk, dv, *_ = dk_and_dv
+        q, pull = block
+        scores = tf.matmul(q, k, transpose_b=True)
+        d_scores = tf.matmul(pull, v, transpose_b=True)
+        return (
+            dk + tf.matmul(q, d_scores, transpose_a=True),
+            dv + tf.matmul(pull, scores, transpose_a=True),
+            scores @ v,
+            d_scores @ k,
+        )
+
+    blocks = _blocks(q), _blocks(pull)
+    zeros = tf.zeros_like(tf.transpose(k)), tf.zeros_like(tf.transpose(v))
+    dk, dv, context, dq = tf.scan(
+        of_block, blocks, (*zeros, blocks[0][0], blocks[0][0])
+    )
+    return [
+        _whole(context),
+        _whole(dq),
+        tf.transpose(dk[-1]),
+        tf.transpose(dv[-1]),
+    ]
+
+
 def _split(x: Any, heads: int) -> Any:
-    """`(batch, T, heads size) -> (batch, heads, T, size)`."""
+    """`(batch, T, heads size) -> (batch heads, T, size)`."""
     import tensorflow as tf
 
     batch, steps, dim = x.shape
     x = tf.reshape(x, (batch, steps, heads, dim // heads))
-    return tf.transpose(x, (0, 2, 1, 3))
+    x = tf.transpose(x, (0, 2, 1, 3))
+    return tf.reshape(x, (batch * heads, steps, dim // heads))
 
 
-def _join(x: Any) -> Any:
+def _join(x: Any, heads: int) -> Any:
     """The inverse of `_split`."""
     import tensorflow as tf
 
-    batch, heads, steps, size = x.shape
+    items, steps, size = x.shape
+    x = tf.reshape(x, (items // heads, heads, steps, size))
     x = tf.transpose(x, (0, 2, 1, 3))
-    return tf.reshape(x, (batch, steps, heads * size))
+    return tf.reshape(x, (items // heads, steps, heads * size))
 
 
 def _blocks(x: Any) -> Any:
-    """`(batch, heads, T, size) -> (blocks, batch, heads, block, size)`."""
+    """`(T, size) -> (blocks, block, size)`."""
     import tensorflow as tf
 
-    batch, heads, steps, size = x.shape
+    steps, size = x.shape
     block = min(BLOCK, steps)
-    x = tf.reshape(x, (batch, heads, steps // block, block, size))
-    return tf.transpose(x, (2, 0, 1, 3, 4))
+    return tf.reshape(x, (steps // block, block, size))
 
 
 def _whole(blocks: Any) -> Any:
     """The inverse of `_blocks`."""
     import tensorflow as tf
 
-    count, batch, heads, block, size = blocks.shape
-    x = tf.transpose(blocks, (1, 2, 0, 3, 4))
-    return tf.reshape(x, (batch, heads, count * block, size))
+    count, block, size = blocks.shape
+    return tf.reshape(blocks, (count * block, size))

@@ -31,6 +31,7 @@ NAMES = (
     "start_up",
     "new_lengths",
     "longest",
+    "forms",
 )
 
 
