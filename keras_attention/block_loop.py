@@ -48,10 +48,10 @@ def over(
     """
     grid = Grid(axes, sizes)
     structure = (rows, shared, whole)
-    places = [
+    places: list[Places] = [
         *(grid.places(x, True) for x in keras.tree.flatten(rows)),
         *(grid.places(x, False) for x in keras.tree.flatten(shared)),
-        *([None] * len(x.shape) for x in keras.tree.flatten(whole)),
+        *([None for _ in x.shape] for x in keras.tree.flatten(whole)),
     ]
 
     def of_block(tensors: list[Tensor]) -> tuple[Tensor, ...]:
@@ -79,9 +79,9 @@ def _looped(
 
     @ops.custom_gradient
     def looped(*real: Tensor) -> tuple[list[Tensor], Callable[..., Any]]:
-        def gradient(*upstream: Tensor) -> list[Tensor]:
+        def gradient(*upstream: Tensor) -> Any:
             given = _merged(tensors, is_real, real)
-            return _gradient(function, grid, given, places, list(upstream))
+            return _slopes(function, grid, given, places, list(upstream))
 
         # Else an eager tape keeps what the blocks compute in between.
         fixed = [ops.stop_gradient(x) for x in real]
@@ -110,9 +110,42 @@ def _forward(
         ]
 
     shape = grid.padded_axes
-    return _loop(
-        step, grid.steps, [ops.zeros((*shape, w), dtype) for w in widths]
-    )
+    zeros = [ops.zeros((*shape, width), dtype) for width in widths]
+    return _loop(step, grid.steps, zeros)
+
+
+def _slopes(
+    function: Blocks,
+    grid: Grid,
+    tensors: list[Tensor],
+    places: list[Places],
+    upstream: list[Tensor],
+) -> Any:
+    """`_gradient`, with a gradient of its own: that of all blocks at once."""
+    import tensorflow as tf
+
+    is_real = [_is_real(tensor) for tensor in tensors]
+    count = sum(is_real)
+    # The graph in which the loop ran is gone when a second gradient is asked.
+    tensors = [tf.identity(x) for x in tensors]
+
+    @ops.custom_gradient
+    def slopes(*given: Tensor) -> tuple[list[Tensor], Callable[..., Any]]:
+        def first(given: list[Tensor]) -> list[Tensor]:
+            return _gradient_of(
+                lambda real: function(_merged(tensors, is_real, real)),
+                given[:count],
+                given[count:],
+            )
+
+        def gradient(*wanted: Tensor) -> list[Tensor]:
+            return _gradient_of(first, list(given), list(wanted))
+
+        fixed = [ops.stop_gradient(x) for x in given]
+        whole = _merged(tensors, is_real, fixed[:count])
+        return _gradient(function, grid, whole, places, fixed[count:]), gradient
+
+    return slopes(*filter(_is_real, tensors), *map(tf.identity, upstream))
 
 
 def _gradient(
@@ -123,8 +156,6 @@ def _gradient(
     upstream: list[Tensor],
 ) -> list[Tensor]:
     """The gradients of the real ones among `tensors`."""
-    import tensorflow as tf
-
     every = [_every_axis(grid)] * len(upstream)
     is_real = [_is_real(tensor) for tensor in tensors]
     sources = [x for x, real in zip(tensors, is_real, strict=True) if real]
@@ -132,23 +163,19 @@ def _gradient(
 
     def step(number: Tensor, totals: list[Tensor]) -> tuple[Any, ...]:
         starts = grid.starts(number)
-        # A tensor given twice, as key and as value, is two sources.
-        given = [tf.identity(x) for x in _cut(grid, tensors, places, starts)]
-        watched = list(filter(_is_real, given))
-        with tf.GradientTape() as tape:
-            tape.watch(watched)
-            results = function(given)
-        new = tape.gradient(
-            results,
-            watched,
-            output_gradients=_cut(grid, upstream, every, starts),
-            unconnected_gradients=tf.UnconnectedGradients.ZERO,
+        given = _cut(grid, tensors, places, starts)
+        new = _gradient_of(
+            lambda real: function(_merged(given, is_real, real)),
+            list(filter(_is_real, given)),
+            _cut(grid, upstream, every, starts),
         )
-        return number + 1, [
-            grid.put(
-                total, place, starts, grid.cut(total, place, starts) + widened(x)
-            )
+        sums = [
+            grid.cut(total, place, starts) + widened(x)
             for total, place, x in zip(totals, own, new, strict=True)
+        ]
+        return number + 1, [
+            grid.put(total, place, starts, x)
+            for total, place, x in zip(totals, own, sums, strict=True)
         ]
 
     zeros = [ops.zeros_like(widened(x)) for x in sources]
@@ -159,12 +186,36 @@ def _gradient(
     ]
 
 
-def _loop(step: Callable[..., Any], stop: Any, start: list[Tensor]) -> Any:
-    return ops.while_loop(
+def _gradient_of(
+    function: Callable[[list[Tensor]], Any],
+    sources: list[Tensor],
+    upstream: list[Tensor],
+) -> list[Tensor]:
+    import tensorflow as tf
+
+    # A tensor given twice, as key and as value, is two sources.
+    sources = [tf.identity(x) for x in sources]
+    with tf.GradientTape() as tape:
+        tape.watch(sources)
+        results = function(sources)
+    gradients: list[Tensor] = tape.gradient(
+        results,
+        sources,
+        output_gradients=upstream,
+        unconnected_gradients=tf.UnconnectedGradients.ZERO,
+    )
+    return gradients
+
+
+def _loop(
+    step: Callable[..., Any], stop: Any, start: list[Tensor]
+) -> list[Tensor]:
+    end: list[Tensor] = ops.while_loop(
         lambda number, _state: number < stop,
         step,
         (ops.convert_to_tensor(0, "int32"), start),
     )[1]
+    return end
 
 
 def _mapped(
@@ -179,7 +230,9 @@ def _mapped(
 
     def of_step(number: Tensor) -> tuple[Tensor, ...]:
         blocks = _cut(grid, tensors, places, grid.starts(number))
-        return keras.remat(lambda *given: function(list(given)))(*blocks)
+        remat = keras.remat(lambda *given: function(list(given)))
+        results: tuple[Tensor, ...] = remat(*blocks)
+        return results
 
     results = ops.map(of_step, ops.arange(grid.steps, dtype="int32"))
     return [_joined(grid, result) for result in results]

@@ -41,9 +41,7 @@ def poison(x: Tensor, is_broken: Tensor) -> Tensor:
     return ops.where(is_broken, float("nan"), x)
 
 
-def reached(
-    visible: Tensor | None, of_query: Tensor, of_key: Tensor
-) -> Tensor:
+def reached(visible: Tensor | None, of_query: Tensor, of_key: Tensor) -> Tensor:
     """Which queries meet a broken step, their own or a key's, `(..., Tq, 1)`.
 
     Args:

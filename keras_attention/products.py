@@ -18,7 +18,7 @@ from keras_attention.precision import widened
 
 
 def of_pairs(query: Tensor, key: Tensor) -> Tensor:
-    """`q . k` of each pair: `(..., Tq, dim), (..., Tv, dim) -> (..., Tq, Tv)`."""
+    """`q_i . k_j`: `(..., Tq, dim), (..., Tv, dim) -> (..., Tq, Tv)`."""
     query, key = widened(query), widened(key)
     if not _written_out(query, key):
         return ops.matmul(query, _transposed(key))

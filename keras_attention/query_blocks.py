@@ -22,7 +22,7 @@ BUDGET = 4 * 2**20
 #: The batch that decides whether blocks are used, while it is unknown.
 USUAL_BATCH = 32
 
-#: Blocks are multiples of this, as vectors in the processor are.
+#: Several blocks are multiples of this, as vectors in the processor are.
 GRAIN = 8
 
 Function = Callable[[Any, Any], tuple[Tensor, ...]]
@@ -97,15 +97,17 @@ def _all_fit(axes: list[Any], numbers_per_query: int) -> bool:
 def _fitting(axes: list[Any], numbers_per_query: Any) -> list[Any]:
     """From the last axis on, as many of each as fit the budget together."""
     room = BUDGET // 4 // _at_least_one(numbers_per_query)
-    sizes = []
+    sizes: list[Any] = []
     for axis in reversed(axes):
         is_queries = not sizes
         grain = GRAIN if is_queries else 1
         most = _largest(room // grain * grain, grain)
         count = _at_least_one((axis + most - 1) // most)
         even = (axis + count - 1) // count  # All blocks about the same.
-        sizes.append(_largest((even + grain - 1) // grain * grain, grain))
-        room = room // _at_least_one(sizes[-1])
+        size = (even + grain - 1) // grain * grain
+        # One query at a time, as a decoder asks, is not padded to a grain.
+        sizes.append(_at_least_one(_smallest(size, axis)))
+        room = room // sizes[-1]
     return sizes[::-1]
 
 
@@ -115,3 +117,8 @@ def _at_least_one(size: Any) -> Any:
 
 def _largest(a: Any, b: int) -> Any:
     return max(a, b) if isinstance(a, int) else ops.maximum(a, b)
+
+
+def _smallest(a: Any, b: Any) -> Any:
+    are_known = isinstance(a, int) and isinstance(b, int)
+    return min(a, b) if are_known else ops.minimum(a, b)

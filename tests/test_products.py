@@ -1,0 +1,197 @@
+"""Both matrix products of attention, forward and backward."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_attention import products
+
+STEP = 1e-6
+FUNCTIONS = {
+    "pairs": (products.of_pairs, "...qd,...kd->...qk", (3, 5), (4, 5)),
+    "weights": (products.of_weights, "...qk,...kd->...qd", (3, 4), (4, 5)),
+}
+#: The leading axes of both sides; equal ones have gradients written out.
+LEADING = [
+    ((), ()),
+    ((2,), (2,)),
+    ((2, 3), (2, 3)),
+    ((2, 1), (2, 3)),
+    ((1,), (2,)),
+    ((2,), ()),
+    ((), (2,)),
+]
+
+every_product = pytest.mark.parametrize("name", FUNCTIONS)
+all_leading = pytest.mark.parametrize("leading", LEADING, ids=str)
+
+
+def _sides(name, leading, dtype="float64"):
+    random = np.random.default_rng(0)
+    return [
+        tf.constant(random.normal(size=(*axes, *own)).astype(dtype))
+        for axes, own in zip(leading, FUNCTIONS[name][2:], strict=True)
+    ]
+
+
+def _gradients(function, sides):
+    """Of a loss whose upstream gradient is another number at each place."""
+    with tf.GradientTape() as tape:
+        tape.watch(sides)
+        loss = tf.reduce_sum(tf.sin(function(*sides)))
+    return tape.gradient(loss, sides)
+
+
+def _numeric(function, sides, side):
+    start = sides[side].numpy()
+    gradient = np.zeros_like(start)
+    for place in np.ndindex(start.shape):
+        ends = []
+        for step in (STEP, -STEP):
+            moved = start.copy()
+            moved[place] += step
+            given = list(sides)
+            given[side] = tf.constant(moved)
+            ends.append(np.sin(function(*given).numpy()).sum())
+        gradient[place] = (ends[0] - ends[1]) / (2 * STEP)
+    return gradient
+
+
+@every_product
+@all_leading
+def test_numbers_are_those_of_numpy(name, leading):
+    function, equation = FUNCTIONS[name][:2]
+    a, b = _sides(name, leading)
+    expected = np.einsum(equation, a, b)
+    np.testing.assert_allclose(function(a, b), expected, rtol=1e-12)
+
+
+@every_product
+@all_leading
+def test_gradients_are_the_numeric_ones(name, leading):
+    function = FUNCTIONS[name][0]
+    sides = _sides(name, leading)
+    gradients = _gradients(function, sides)
+    for side, gradient in enumerate(gradients):
+        expected = _numeric(function, sides, side)
+        np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-7)
+
+
+@every_product
+@pytest.mark.parametrize("jit_compile", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_gradients_are_those_of_a_plain_product(name, jit_compile, dtype):
+    def plain(a, b):
+        return tf.matmul(a, b, transpose_b=name == "pairs")
+
+    sides = _sides(name, LEADING[2], dtype)
+    compiled = tf.function(_gradients, jit_compile=jit_compile)
+    actual = compiled(FUNCTIONS[name][0], sides)
+    for a, b in zip(actual, _gradients(plain, sides), strict=True):
+        assert a.dtype == dtype
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
+@every_product
+def test_gradients_of_one_tensor_given_twice(name):
+    function = FUNCTIONS[name][0]
+    x = tf.constant(np.random.default_rng(0).normal(size=(2, 3, 3)))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        loss = tf.reduce_sum(function(x, x) ** 2)
+    left, right = tf.identity(x), tf.identity(x)
+    with tf.GradientTape() as other:
+        other.watch([left, right])
+        again = tf.reduce_sum(
+            tf.matmul(left, right, transpose_b=name == "pairs") ** 2
+        )
+    expected = sum(other.gradient(again, [left, right]))
+    np.testing.assert_allclose(tape.gradient(loss, x), expected)
+
+
+@every_product
+def test_second_order_gradients(name):
+    function = FUNCTIONS[name][0]
+    a, b = _sides(name, LEADING[1])
+    direction = tf.constant(np.random.default_rng(1).normal(size=a.shape))
+
+    def slope(a):
+        with tf.GradientTape() as tape:
+            tape.watch(a)
+            loss = tf.reduce_sum(tf.sin(function(a, b)))
+        return tf.reduce_sum(tape.gradient(loss, a) * direction)
+
+    with tf.GradientTape() as tape:
+        tape.watch(a)
+        first = slope(a)
+    actual = tf.reduce_sum(tape.gradient(first, a) * direction)
+    ends = [slope(a + step * direction) for step in (1e-5, -1e-5)]
+    np.testing.assert_allclose(actual, (ends[0] - ends[1]) / 2e-5, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_precision_is_summed_in_float32(dtype):
+    """4,096 terms of 40: float16 ends at 65,504, and bfloat16 stands still."""
+    ones, forties = (
+        tf.cast(tf.fill((1, 1, 4096), n), dtype) for n in (1.0, 40.0)
+    )
+    values = tf.reshape(forties, (1, 4096, 1))
+    for result in (
+        products.of_pairs(ones, forties),
+        products.of_weights(ones, values),
+    ):
+        assert result.dtype == "float32"
+        np.testing.assert_array_equal(result, [[[163840.0]]])
+    # Gradients are summed over queries as well.
+    queries = tf.cast(tf.fill((1, 4096, 1), 40.0), dtype)
+    keys = tf.ones((1, 1, 1), "float32")
+    with tf.GradientTape() as tape:
+        tape.watch(keys)
+        loss = tf.reduce_sum(products.of_pairs(queries, keys))
+    np.testing.assert_array_equal(tape.gradient(loss, keys), [[[163840.0]]])
+
+
+@every_product
+def test_gradients_keep_the_dtype_of_what_they_are_of(name):
+    sides = _sides(name, LEADING[1], "float16")
+    for gradient in _gradients(FUNCTIONS[name][0], sides):
+        assert gradient.dtype == "float16"
+
+
+@every_product
+def test_nothing_to_sum_gives_zeros(name):
+    function = FUNCTIONS[name][0]
+    shapes = {
+        "pairs": ((2, 3, 0), (2, 4, 0)),
+        "weights": ((2, 3, 0), (2, 0, 4)),
+    }[name]
+    sides = [tf.zeros(shape) for shape in shapes]
+    np.testing.assert_array_equal(function(*sides), np.zeros((2, 3, 4)))
+    for x, gradient in zip(sides, _gradients(function, sides), strict=True):
+        assert gradient.shape == x.shape
+
+
+@every_product
+def test_symbolic_shapes(name):
+    function, _equation, a, b = FUNCTIONS[name]
+    sides = [keras.KerasTensor((None, *own)) for own in (a, b)]
+    result = function(*sides)
+    assert result.shape == (None, 3, 4 if name == "pairs" else 5)
+
+
+@every_product
+def test_unknown_axes(name):
+    """One program for every batch and length."""
+    function, equation = FUNCTIONS[name][:2]
+    spec = tf.TensorSpec((None, None, None), "float64")
+    traced = tf.function(
+        lambda a, b: (function(a, b), _gradients(function, [a, b])),
+        input_signature=[spec, spec],
+    )
+    for batch in (1, 3):
+        sides = _sides(name, ((batch,), (batch,)))
+        result, gradients = traced(*sides)
+        np.testing.assert_allclose(result, np.einsum(equation, *sides))
+        for a, b in zip(gradients, _gradients(function, sides), strict=True):
+            np.testing.assert_allclose(a, b)
