@@ -51,7 +51,7 @@ def over(
     places: list[Places] = [
         *(grid.places(x, True) for x in keras.tree.flatten(rows)),
         *(grid.places(x, False) for x in keras.tree.flatten(shared)),
-        *([None for _ in x.shape] for x in keras.tree.flatten(whole)),
+        *(_uncut(x) for x in keras.tree.flatten(whole)),
     ]
 
     def of_block(tensors: list[Tensor]) -> tuple[Tensor, ...]:
@@ -261,6 +261,10 @@ def _cut(
 
 def _every_axis(grid: Grid) -> Places:
     return [*range(len(grid.axes)), None]
+
+
+def _uncut(x: Tensor) -> Places:
+    return [None for _ in x.shape]
 
 
 def _merged(

@@ -2,6 +2,9 @@
 
 import gc
 import importlib
+import os
+import subprocess
+import sys
 import threading
 import weakref
 
@@ -242,6 +245,61 @@ def test_fit_evaluate_and_predict_hold_a_program(programs_run):
     programs_run.clear()
     model.predict(x, verbose=0)
     assert programs_run and programs_run[-1] >= 1
+
+
+@pytest.mark.parametrize("steps_per_execution", [1, 2])
+def test_a_compiled_trainer_holds_none(programs_run, steps_per_execution):
+    """A program in a compiled step would be compiled again at each step."""
+    x, y = _data()
+    model = _classifier()
+    model.compile(
+        "sgd", "mse", jit_compile=True, steps_per_execution=steps_per_execution
+    )
+    model.fit(x, y, batch_size=2, verbose=0)
+    model.evaluate(x, y, batch_size=2, verbose=0)
+    model.predict(x, batch_size=2, verbose=0)
+    model.train_on_batch(x, y)
+    assert not programs_run
+    model.compile("sgd", "mse", jit_compile=False)
+    model.train_on_batch(x, y)
+    assert programs_run
+
+
+COMPILATIONS = """
+import pathlib, sys
+import numpy as np
+import keras
+import keras_attention as ka
+
+inputs = keras.Input((5, 4))
+states = ka.BahdanauAttention(3)(inputs, inputs)
+states = ka.MultiHeadAttention(2, 3)(states, inputs)
+model = keras.Model(inputs, states)
+model.compile("sgd", "mse", jit_compile=True)
+x = np.ones((2, 5, 4), "float32")
+for step in range(4):
+    model.train_on_batch(x, x)
+    dumped = pathlib.Path(sys.argv[1]).glob("*after_optimizations.txt")
+    print("COMPILED", len(list(dumped)))
+"""
+
+
+@pytest.mark.slow
+def test_a_compiled_trainer_compiles_once(tmp_path):
+    """XLA writes down each program that it makes."""
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILATIONS, tmp_path],
+        env={
+            **os.environ,
+            "XLA_FLAGS": f"--xla_dump_to={tmp_path} --xla_dump_hlo_as_text",
+        },
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert [x for x in lines if "COMPILED" in x] == ["COMPILED 1"] * 4
 
 
 def test_unknown_length_is_plain_ops_in_the_trainer(programs_run):

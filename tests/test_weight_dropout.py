@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import keras_attention as ka
+from keras_attention import weight_dropout
 
 RATE = 0.3
 
@@ -19,6 +20,63 @@ def _kept(steps=1, shape=(4, 160, 160), **options):
         np.asarray(attend(query, value, training=True)) > 0
         for _ in range(steps)
     ]
+
+
+def _dropped(weights, leading, rate=RATE, queries=None, keys=None):
+    Tq, Tv = weights.shape[-2:]
+    seed = np.array([3, 5], "int32")
+    noise = weight_dropout.noise(seed, np.zeros((*leading, Tq, 2)))
+    query = np.arange(Tq)[:, None] if queries is None else queries
+    key = np.arange(Tv) if keys is None else keys
+    return noise, weight_dropout.drop(weights, rate, noise, query, key)
+
+
+@pytest.mark.parametrize("leading", [(), (4,), (2, 3), (2, 3, 2)])
+def test_noise_differs_for_each_example_and_head(leading):
+    noise, dropped = _dropped(np.ones((*leading, 9, 9), "float32"), leading)
+    assert noise.shape == (*leading, 1, 1)
+    count = int(np.prod(leading))
+    assert len(set(np.ravel(noise))) == count
+    patterns = np.reshape(dropped, (count, -1)) > 0
+    assert len({pattern.tobytes() for pattern in patterns}) == count
+
+
+def test_noise_depends_on_both_numbers_of_the_seed_and_on_no_length():
+    seeds = [(3, 5), (3, 6), (4, 5)]
+    noises = [
+        np.ravel(weight_dropout.noise(np.array(seed), np.zeros((2, 3, 4))))
+        for seed in seeds
+    ]
+    assert len({int(number) for noise in noises for number in noise}) == 6
+    longer = weight_dropout.noise(np.array(seeds[0]), np.zeros((2, 9, 1)))
+    np.testing.assert_array_equal(np.ravel(longer), noises[0])
+
+
+def test_drop_scales_what_it_keeps():
+    weights = np.random.default_rng(0).random((2, 9, 9)).astype("float32") + 1
+    dropped = np.asarray(_dropped(weights, (2,))[1])
+    kept = dropped > 0
+    assert kept.any() and not kept.all()
+    np.testing.assert_allclose(
+        dropped[kept], weights[kept] / (1 - RATE), rtol=1e-6
+    )
+    whole = _dropped(weights, (2,), rate=0.0)[1]
+    np.testing.assert_array_equal(whole, weights)
+
+
+def test_drop_of_some_rows_and_keys_is_that_part_of_the_whole():
+    """As blocks and windows take it: the place counts, not the shape."""
+    weights = np.ones((2, 9, 8), "float32")
+    whole = np.asarray(_dropped(weights, (2,))[1])
+    part = _dropped(
+        weights[:, 3:7, 2:],
+        (2,),
+        queries=np.arange(3, 7)[:, None],
+        keys=np.arange(2, 8),
+    )[1]
+    np.testing.assert_array_equal(part, whole[:, 3:7, 2:])
+    shifted = _dropped(weights, (2,), queries=np.arange(-4, 5)[:, None])[1]
+    np.testing.assert_array_equal(shifted[:, 4:], whole[:, :5])
 
 
 def test_rate_is_right_within_three_sigma():
