@@ -18,7 +18,12 @@ from keras_attention.alignments.softmax import SoftmaxAlignment
 from keras_attention.base_layer import PerStepLayer, Shape, Tensor
 from keras_attention.inputs import Tensors
 from keras_attention.reads.weighted_sum import WeightedSumRead
-from keras_attention.stages import Score, divided
+from keras_attention.stages import PlaceScore, Score, divided
+
+#: What a pair costs beside its score, in the time of numbers gathered: masks
+#: and softmax, and a part of each feature. Fitted to times on a CPU.
+MASKS = 4
+PRODUCTS = 1 / 32
 
 
 class LocalAttention(PerStepLayer):
@@ -26,9 +31,10 @@ class LocalAttention(PerStepLayer):
 
         keys s with |s - p_i| <= radius,   p_i the centre for query i
 
-    The window is gathered, so that the cost is Tq x (2 radius + 1) and never
-    Tq x Tv. Subclasses say where the centres are and how the weights fall
-    off around them.
+    The window is gathered, so that the cost is Tq x (2 radius + 1). Where all
+    keys take less time than that, they are scored at once, and those outside
+    the window hidden. Subclasses say where the centres are and how the weights
+    fall off around them.
 
     Args:
         radius: Keys visible on each side of the centre, `D` in the paper.
@@ -108,88 +114,95 @@ class LocalAttention(PerStepLayer):
             shared["noise"] = weight_dropout.noise(
                 self.seed_generator.next(), rows["query"]
             )
+        kind = self._kind_of_window(shared)
+
+        def window(rows: Tensors, shared: Tensors) -> windows.Window:
+            steps = ops.shape(shared["value"])[-2]
+            return kind(rows["centre"], self.radius, steps)
 
         def of_rows(rows: Tensors, shared: Tensors) -> tuple[Tensor, ...]:
-            return self._attend(rows, shared, causal)
+            return self._attend(window(rows, shared), rows, shared, causal)
 
         if return_attention_scores:
             sums, total, portions = of_rows(rows, shared)
-            start = _start(rows["centre"], self.radius)
-            steps = ops.shape(shared["value"])[-2]
             weights = divided(portions, total, self.compute_dtype)
-            weights = windows.scatter(weights, start, steps)
+            weights = window(rows, shared).spread(weights)
             return divided(sums, total, self.compute_dtype), weights
-        key, value = shared["key"], shared["value"]
         sums, total = query_blocks.over_queries(
             self,
             lambda rows, shared: of_rows(rows, shared)[:2],
             rows,
             shared,
             self.query_block_size,
-            self.width
-            * (self.score.numbers_per_pair() + key.shape[-1] + value.shape[-1]),
-            widths=(value.shape[-1], 1),
+            self._numbers_per_query(kind, shared),
+            widths=(shared["value"].shape[-1], 1),
         )
         return divided(sums, total, self.compute_dtype)
 
-    def _attend(
-        self, rows: Tensors, shared: Tensors, causal: bool
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Each query is a batch of its own, with its window as the memory."""
-        place = windows.places(_start(rows["centre"], self.radius), self.width)
-        query = self.score.project_query(rows["query"])
-        scores = self.score.compare(
-            ops.expand_dims(query, -2), windows.gather(shared["key"], place)
+    def _kind_of_window(self, shared: Tensors) -> type[windows.Window]:
+        """Few keys are faster to score at once than to gather."""
+        key, value = shared["key"], shared["value"]
+        if value.shape[-2] is None or isinstance(self.score, PlaceScore):
+            return windows.Gathered
+        beside = MASKS + (key.shape[-1] + value.shape[-1]) * PRODUCTS
+        return min(
+            (windows.Whole, windows.Gathered),
+            key=lambda kind: self._numbers_per_query(kind, shared, beside),
         )
-        visible = self._visible(rows, shared, place, causal)
-        is_broken = windows.gather_mask(
-            ops.squeeze(shared["is_broken"], -2), place
+
+    def _numbers_per_query(
+        self, kind: type[windows.Window], shared: Tensors, beside: float = 0
+    ) -> Any:
+        """What the scores hold, and `beside` for each."""
+        key, value = shared["key"], shared["value"]
+        return kind.numbers_per_query(
+            self.radius,
+            ops.shape(value)[-2],
+            self.score.numbers_per_pair() + beside,
+            key.shape[-1] + value.shape[-1],
+        )
+
+    def _attend(
+        self,
+        window: windows.Window,
+        rows: Tensors,
+        shared: Tensors,
+        causal: bool,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Sums of values, what divides them, and the portions summed by."""
+        query = self.score.project_query(rows["query"])
+        is_broken = ops.logical_or(
+            rows["is_broken"], window.of_keys(shared["is_broken"])
         )
         scores = masks.poison(
-            ops.squeeze(scores, -2),
-            ops.logical_or(rows["is_broken"], is_broken),
+            window.scores(self.score, query, shared["key"]), is_broken
         )
-        portions, total = self.alignment.spread(scores, visible)
-        distance = ops.cast(place, rows["centre"].dtype) - rows["centre"]
-        portions = portions * ops.cast(self.fall_off(distance), portions.dtype)
+        portions, total = self.alignment.spread(
+            scores, _visible(window, rows, shared, causal)
+        )
+        fall_off = self.fall_off(window.distance)
+        portions = portions * ops.cast(fall_off, portions.dtype)
         kept = portions
         if "noise" in shared:
             kept = weight_dropout.drop(
-                portions, self.dropout, shared["noise"], rows["position"], place
+                portions,
+                self.dropout,
+                shared["noise"],
+                rows["position"],
+                window.place,
             )
-        value = windows.gather(shared["value"], place)
-        sums = self.read.read(ops.expand_dims(kept, -2), value)
-        return ops.squeeze(sums, -2), total, portions
-
-    def _visible(
-        self,
-        rows: Tensors,
-        shared: Tensors,
-        place: Tensor,
-        causal: bool,
-    ) -> Tensor:
-        steps = ops.shape(shared["value"])[-2]
-        distance = ops.cast(place, rows["centre"].dtype) - rows["centre"]
-        value_mask = shared.get("value_mask")
-        if value_mask is not None:
-            value_mask = windows.gather_mask(ops.squeeze(value_mask, -2), place)
-        attention_mask = rows.get("attention_mask")
-        if attention_mask is not None:
-            inside = ops.clip(place, 0, ops.maximum(steps - 1, 0))
-            attention_mask = ops.take_along_axis(
-                attention_mask, inside, axis=-1
-            )
-        return masks.every(
-            windows.exists(place, steps),
-            ops.abs(distance) <= self.radius,
-            rows.get("query_mask"),
-            value_mask,
-            attention_mask,
-            place <= rows["position"] if causal else None,
-        )
+        return window.read(self.read, kept, shared["value"]), total, portions
 
 
-def _start(centre: Tensor, radius: int) -> Tensor:
-    """The first whole place that is not left of the window, `(..., Tq)`."""
-    first = ops.ceil(ops.squeeze(centre, -1) - radius)
-    return ops.cast(first, "int32")
+def _visible(
+    window: windows.Window, rows: Tensors, shared: Tensors, causal: bool
+) -> Tensor:
+    by_key = shared.get("value_mask")
+    by_pair = rows.get("attention_mask")
+    return masks.every(
+        window.inside(),
+        rows.get("query_mask"),
+        None if by_key is None else window.of_keys(by_key),
+        None if by_pair is None else window.of_pairs(by_pair),
+        window.place <= rows["position"] if causal else None,
+    )

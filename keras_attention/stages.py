@@ -31,7 +31,8 @@ class Score(PooledLayer):
     """How well does each key answer each query?
 
     A key is projected once per memory, a query once per query; only `compare`
-    sees pairs. All three are free of side effects.
+    sees pairs. All three are free of side effects. The score of a pair does
+    not depend on the place of the key, or it is a `PlaceScore`.
     """
 
     def build(self, query_shape: Shape, key_shape: Shape) -> None:
@@ -59,10 +60,17 @@ class Score(PooledLayer):
         return ops.cast(scores, self.compute_dtype)
 
 
+class PlaceScore(Score):
+    """How well does each place answer each query?
+
+    Entry j is for place j of the memory; in a window, for place j of that.
+    """
+
+
 class Alignment(PooledLayer):
     """How much of each value does each query get?
 
-        weights = portions / total
+    weights = portions / total
     """
 
     def spread(

@@ -3,6 +3,7 @@
 from keras import ops
 
 from keras_attention.base_layer import Tensor
+from keras_attention.stages import Read, Score
 
 
 def places(start: Tensor, width: int) -> Tensor:
@@ -64,3 +65,158 @@ def scatter(weights: Tensor, start: Tensor, steps: Tensor | int) -> Tensor:
     inside = ops.clip(slot, 0, width - 1)
     spread = ops.take_along_axis(weights, inside, axis=-1)
     return ops.where(exists(slot, width), spread, 0.0)
+
+
+class Window:
+    """Abstract: the keys around a centre, and how they are looked at.
+
+    Args:
+        centre: A real number for each query, `(..., Tq, 1)`.
+        radius: How far a key may be from it.
+        steps: `Tv`.
+
+    Attributes:
+        place: The keys that a query is compared with, integers that broadcast
+            to `(..., Tq, n)`; they hold its window.
+        distance: From the centre, `(..., Tq, n)`.
+    """
+
+    def __init__(
+        self, centre: Tensor, radius: int, steps: Tensor | int
+    ) -> None:
+        self.radius = radius
+        self.steps = steps
+        self.place = self._place(centre)
+        self.distance = ops.cast(self.place, centre.dtype) - centre
+
+    @staticmethod
+    def numbers_per_query(
+        radius: int, steps: Tensor | int, per_pair: float, per_key: int
+    ) -> Tensor | float:
+        """How many numbers a query takes at the peak.
+
+        Args:
+            radius: As of the window.
+            steps: `Tv`.
+            per_pair: Numbers that a score takes.
+            per_key: Numbers of a key and its value.
+        """
+        raise NotImplementedError
+
+    def _place(self, centre: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def inside(self) -> Tensor:
+        """Which places are within the radius and exist, `(..., Tq, n)`."""
+        raise NotImplementedError
+
+    def scores(self, score: Score, query: Tensor, key: Tensor) -> Tensor:
+        """Of projected queries and keys, `(..., Tq, n)`."""
+        raise NotImplementedError
+
+    def of_keys(self, mask: Tensor) -> Tensor:
+        """A mask `(..., 1, Tv)` at the places, up to broadcasting."""
+        raise NotImplementedError
+
+    def of_pairs(self, mask: Tensor) -> Tensor:
+        """A mask `(..., Tq, Tv)` at the places, `(..., Tq, n)`."""
+        raise NotImplementedError
+
+    def read(self, read: Read, weights: Tensor, value: Tensor) -> Tensor:
+        """The context of weights `(..., Tq, n)`, `(..., Tq, dim)`."""
+        raise NotImplementedError
+
+    def spread(self, weights: Tensor) -> Tensor:
+        """Weights `(..., Tq, n)` in the whole sequence, `(..., Tq, Tv)`."""
+        raise NotImplementedError
+
+
+class Gathered(Window):
+    """Each query is a batch of its own, with its window as the memory."""
+
+    @staticmethod
+    def numbers_per_query(
+        radius: int, steps: Tensor | int, per_pair: float, per_key: int
+    ) -> float:
+        """The scores, keys and values of a window."""
+        return (2 * radius + 1) * (per_pair + per_key)
+
+    def _place(self, centre: Tensor) -> Tensor:
+        return places(self._start(centre), 2 * self.radius + 1)
+
+    def _start(self, centre: Tensor) -> Tensor:
+        """The first whole place that is not left of the window, `(..., Tq)`."""
+        first = ops.ceil(ops.squeeze(centre, -1) - self.radius)
+        return ops.cast(first, "int32")
+
+    def inside(self) -> Tensor:
+        """A window may reach beyond the ends."""
+        return ops.logical_and(
+            exists(self.place, self.steps),
+            ops.abs(self.distance) <= self.radius,
+        )
+
+    def scores(self, score: Score, query: Tensor, key: Tensor) -> Tensor:
+        """One query is compared with the keys of its window."""
+        each = ops.expand_dims(query, -2)
+        return ops.squeeze(score.compare(each, gather(key, self.place)), -2)
+
+    def of_keys(self, mask: Tensor) -> Tensor:
+        """Gathered as keys are."""
+        return gather_mask(ops.squeeze(mask, -2), self.place)
+
+    def of_pairs(self, mask: Tensor) -> Tensor:
+        """A row of the mask is gathered as its window is."""
+        within = ops.clip(self.place, 0, ops.maximum(self.steps - 1, 0))
+        flags = ops.cast(mask, "int32")
+        if not isinstance(self.steps, int) or self.steps == 0:  # As `gather`.
+            ends = [[0, 0]] * (len(mask.shape) - 1)
+            flags = ops.pad(flags, [*ends, [0, 1]])
+        return ops.take_along_axis(flags, within, axis=-1) > 0
+
+    def read(self, read: Read, weights: Tensor, value: Tensor) -> Tensor:
+        """The values of the window are read."""
+        each = ops.expand_dims(weights, -2)
+        return ops.squeeze(read.read(each, gather(value, self.place)), -2)
+
+    def spread(self, weights: Tensor) -> Tensor:
+        """Each window is put where it belongs."""
+        return scatter(weights, self.place[..., 0], self.steps)
+
+
+class Whole(Window):
+    """All keys, those outside the window hidden: fast while they are few."""
+
+    @staticmethod
+    def numbers_per_query(
+        radius: int, steps: Tensor | int, per_pair: float, per_key: int
+    ) -> Tensor | float:
+        """The scores of all keys."""
+        return steps * per_pair
+
+    def _place(self, centre: Tensor) -> Tensor:
+        return ops.arange(self.steps, dtype="int32")
+
+    def inside(self) -> Tensor:
+        """Every place exists."""
+        return ops.abs(self.distance) <= self.radius
+
+    def scores(self, score: Score, query: Tensor, key: Tensor) -> Tensor:
+        """Every query is compared with every key."""
+        return score.compare(query, key)
+
+    def of_keys(self, mask: Tensor) -> Tensor:
+        """As it is."""
+        return mask
+
+    def of_pairs(self, mask: Tensor) -> Tensor:
+        """As it is."""
+        return mask
+
+    def read(self, read: Read, weights: Tensor, value: Tensor) -> Tensor:
+        """All values are read."""
+        return read.read(weights, value)
+
+    def spread(self, weights: Tensor) -> Tensor:
+        """They are."""
+        return weights

@@ -8,11 +8,11 @@ from keras import ops
 from keras_attention import arguments, boundary
 from keras_attention.base_layer import Shape, Tensor
 from keras_attention.serialization import export
-from keras_attention.stages import Score
+from keras_attention.stages import PlaceScore
 
 
 @export
-class LocationScore(Score):
+class LocationScore(PlaceScore):
     """Scores places by the query alone, whatever stands there.
 
         score(q, .) = W q,   W (length, query_dim)
