@@ -149,6 +149,7 @@ class AttentionLayer(PerStepLayer):
             self.query_block_size,
             ops.shape(value)[-2] * self.score.numbers_per_pair(),
             widths=(value.shape[-1], 1),
+            fewest=query_blocks.FEWEST // self.score.numbers_per_pair(),
         )
         return divided(sums, total, self.compute_dtype)
 

@@ -19,6 +19,10 @@ from keras_attention.base_layer import Tensor
 #: processor's cache from one stage to the next is also the fastest.
 BUDGET = 4 * 2**20
 
+#: Queries in a block of products even beyond the budget: with fewer, adding up
+#: the gradients of keys and values takes longer than the products.
+FEWEST = 512
+
 #: The batch that decides whether blocks are used, while it is unknown.
 USUAL_BATCH = 32
 
@@ -36,6 +40,7 @@ def over_queries(
     block_size: int | None,
     numbers_per_query: Tensor | int,
     widths: tuple[int, ...],
+    fewest: int = GRAIN,
 ) -> Any:
     """`function(rows, shared)`, computed over blocks of queries.
 
@@ -50,12 +55,13 @@ def over_queries(
         numbers_per_query: How many numbers a query takes at the peak, per
             example; a tensor where lengths are unknown.
         widths: The last axis of each result.
+        fewest: How many queries a block holds even beyond the budget.
 
     Returns:
         The results of `function`.
     """
     axes = list(ops.shape(rows["query"])[:-1])
-    sizes = _sizes(axes, block_size, numbers_per_query)
+    sizes = _sizes(axes, block_size, numbers_per_query, fewest)
     if sizes is None:
         return function(rows, shared)
     pure = compilation.stateless(layer, function)
@@ -73,7 +79,10 @@ def over_queries(
 
 
 def _sizes(
-    axes: list[Any], block_size: int | None, numbers_per_query: Any
+    axes: list[Any],
+    block_size: int | None,
+    numbers_per_query: Any,
+    fewest: int = GRAIN,
 ) -> list[Any] | None:
     """Of a block, along each axis; None where there is no need of blocks."""
     if block_size:
@@ -84,7 +93,7 @@ def _sizes(
         return None  # An export of unknown lengths stays free of loops.
     if is_known and _all_fit(axes, numbers_per_query):
         return None
-    return _fitting(axes, numbers_per_query)
+    return _fitting(axes, numbers_per_query, fewest)
 
 
 def _all_fit(axes: list[Any], numbers_per_query: int) -> bool:
@@ -94,14 +103,17 @@ def _all_fit(axes: list[Any], numbers_per_query: int) -> bool:
     return numbers <= BUDGET // 4
 
 
-def _fitting(axes: list[Any], numbers_per_query: Any) -> list[Any]:
+def _fitting(
+    axes: list[Any], numbers_per_query: Any, fewest: int = GRAIN
+) -> list[Any]:
     """From the last axis on, as many of each as fit the budget together."""
     room = BUDGET // 4 // _at_least_one(numbers_per_query)
     sizes: list[Any] = []
     for axis in reversed(axes):
         is_queries = not sizes
         grain = GRAIN if is_queries else 1
-        most = _largest(room // grain * grain, grain)
+        least = max(fewest, GRAIN) if is_queries else 1
+        most = _largest(room // grain * grain, least)
         count = _at_least_one((axis + most - 1) // most)
         even = (axis + count - 1) // count  # All blocks about the same.
         size = (even + grain - 1) // grain * grain

@@ -6,12 +6,17 @@ sum of the outputs, and the weights after one step of `fit`.
 
 import functools
 import sys
+from unittest import mock
 
 import keras
 import numpy as np
 from keras import ops
 
+from keras_attention import compilation, query_blocks
 from tests import mechanisms
+
+#: In bytes: blocks of one example and head.
+TINY_BUDGET = 64
 
 
 def _tensors(name):
@@ -94,7 +99,24 @@ def _results(name):
     if name in mechanisms.BLOCKED:
         layer = mechanisms.make(name, dropout=0.5, seed=1)
         results[f"{name}/dropout"] = _output(layer, tensors, training=True)
+        results |= _in_tiny_blocks(name, tensors)
     return results
+
+
+def _in_tiny_blocks(name, tensors):
+    compilation._shared.clear()
+    with mock.patch.multiple(query_blocks, BUDGET=TINY_BUDGET, FEWEST=1):
+        layer = mechanisms.make(name, dropout=0.5, seed=1, jit_compile=False)
+        results = {
+            f"{name}/tiny/output": _output(layer, tensors),
+            f"{name}/tiny/dropout": _output(layer, tensors, training=True),
+        }
+        gradients = (
+            _gradients(layer, tensors) if layer.trainable_variables else []
+        )
+        for i, gradient in enumerate(gradients):
+            results[f"{name}/tiny/gradient/{i}"] = gradient
+        return results
 
 
 if __name__ == "__main__":

@@ -49,6 +49,12 @@ def test_numbers_are_those_of_tensorflow(backend, by_tensorflow, tmp_path):
     results = _run(backend, tmp_path)
     assert set(results) == set(by_tensorflow)
     for key in by_tensorflow:
+        name, blocks, *rest = key.split("/")
+        if blocks == "tiny":  # Blocks change no number on this backend too.
+            whole = "/".join((name, *rest))
+            np.testing.assert_allclose(
+                results[key], results[whole], rtol=1e-4, atol=1e-5, err_msg=key
+            )
         np.testing.assert_allclose(
             results[key],
             by_tensorflow[key],

@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+from unittest import mock
 import subprocess
 import sys
 
@@ -24,13 +25,11 @@ SIZES = [1, 2, 3, 7, 100]
 @contextlib.contextmanager
 def _budget(size):
     """So few bytes for a block that heads and examples are cut as well."""
-    usual = query_blocks.BUDGET
-    query_blocks.BUDGET = size
     compilation._shared.clear()  # A program keeps the blocks it was made with.
     try:
-        yield
+        with mock.patch.multiple(query_blocks, BUDGET=size, FEWEST=1):
+            yield
     finally:
-        query_blocks.BUDGET = usual
         compilation._shared.clear()
 
 
@@ -359,6 +358,16 @@ SHAPES = st.tuples(
     st.lists(st.integers(1, 70), max_size=2), st.integers(1, 3000)
 ).map(lambda shape: [*shape[0], shape[1]])
 quickly = settings(max_examples=200, deadline=None, derandomize=True)
+
+
+def test_blocks_of_products_hold_some_queries_beyond_the_budget():
+    long = 2**16
+    few = query_blocks._sizes([2, long], None, long)
+    assert few == [1, query_blocks.BUDGET // 4 // long]
+    some = query_blocks._sizes([2, long], None, long, query_blocks.FEWEST)
+    assert some == [1, query_blocks.FEWEST]
+    short = query_blocks._sizes([64, 100], None, 2**14, query_blocks.FEWEST)
+    assert short == [1, 100]
 
 
 @quickly
