@@ -2,9 +2,9 @@
 
 import contextlib
 import math
-from unittest import mock
 import subprocess
 import sys
+from unittest import mock
 
 import keras
 import numpy as np
