@@ -77,6 +77,9 @@ def _lines(rows: list[Row], measure: str) -> dict[str, list[tuple[int, float]]]:
 
 
 def _panel(axes: Any, mode: str, lines: Any, label: str) -> None:
+    if not lines:  # Not measured in this mode.
+        axes.set_axis_off()
+        return
     for side, points in lines.items():
         axes.plot(*zip(*sorted(points), strict=True), label=side, **_look(side))
     axes.set_xscale("log", base=2)
