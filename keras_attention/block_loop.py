@@ -126,7 +126,8 @@ def _slopes(
 
     is_real = [_is_real(tensor) for tensor in tensors]
     count = sum(is_real)
-    # The graph in which the loop ran is gone when a second gradient is asked.
+    # A tensor given twice, as key and as value, is two sources. And the graph
+    # in which the loop ran is gone when a second gradient is asked.
     tensors = [tf.identity(x) for x in tensors]
 
     @ops.custom_gradient
@@ -193,8 +194,6 @@ def _gradient_of(
 ) -> list[Tensor]:
     import tensorflow as tf
 
-    # A tensor given twice, as key and as value, is two sources.
-    sources = [tf.identity(x) for x in sources]
     with tf.GradientTape() as tape:
         tape.watch(sources)
         results = function(sources)

@@ -197,6 +197,36 @@ def test_what_is_hidden_never_leaks(kind, bad):
     assert np.isnan(layer(QUERY, spoiled)).any()  # What is seen, is seen.
 
 
+@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize(
+    "name", ["query_mask", "value_mask", "attention_mask", "use_causal_mask"]
+)
+@pytest.mark.parametrize("broken", ["query", "value"])
+def test_what_is_broken_reaches_those_that_see_it_alone(kind, name, broken):
+    layer = LAYERS[kind]()
+    random = np.random.default_rng(0)
+    mask, visible = {
+        "query_mask": lambda m: (m[:, :, 0], m[:, :, :1]),
+        "value_mask": lambda m: (m[:, 0], m[:, :1]),
+        "attention_mask": lambda m: (m, m),
+        "use_causal_mask": lambda m: (True, np.tri(T, S, S - T)[None] > 0),
+    }[name](random.random((B, T, S)) < 0.5)
+    visible = np.broadcast_to(visible, (B, T, S))
+    expected = np.asarray(layer(QUERY, VALUE, **{name: mask}))
+    spoiled = {"query": QUERY.copy(), "value": VALUE.copy()}
+    spoiled[broken][:, 2] = np.nan
+    if broken == "value":
+        reached = visible[:, :, 2]
+    else:
+        reached = visible.any(-1) & (np.arange(T) == 2)
+    actual = np.asarray(layer(**spoiled, **{name: mask}))
+    assert reached.any() and not reached.all()
+    assert np.isnan(actual[reached]).all()
+    np.testing.assert_allclose(
+        actual[~reached], expected[~reached], rtol=1e-5, atol=1e-6
+    )
+
+
 def test_mask_of_the_queries_is_kept_and_that_of_the_caller_survives():
     embed = keras.layers.Embedding(9, D, mask_zero=True)
     x = embed(np.array([[1, 2, 0], [3, 0, 0]]))
