@@ -30,10 +30,11 @@ def _run(backend, folder):
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=500,
+        timeout=1500,
     )
     assert done.returncode == 0, done.stderr
-    return np.load(path)
+    with np.load(path) as results:
+        return dict(results)
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,7 @@ def by_tensorflow(tmp_path_factory):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("backend", ["jax", "torch"])
 def test_numbers_are_those_of_tensorflow(backend, by_tensorflow, tmp_path):
     if importlib.util.find_spec(backend) is None:
