@@ -13,6 +13,7 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+import torch
 
 import keras_attention as ka
 from benchmarks import ways
@@ -267,8 +268,6 @@ def _side(form: Form, tensors: list[Any], case: Case) -> Side:
 
 
 def _torch(tensors: list[Any], training: bool) -> Side:
-    import torch
-
     q, k, v = (torch.tensor(x.numpy()) for x in tensors)
     kernel = torch.nn.functional.scaled_dot_product_attention
     if not training:
