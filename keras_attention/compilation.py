@@ -174,7 +174,7 @@ class _Program:
         given = [*values_of(layer), *tensors.values()]
         signature = _signature(tensors)
         if signature not in self._compiled:
-            # A concrete function is called at half the cost of the other.
+            # A concrete function is cheaper to call: no shapes are compared.
             function = self._function(layer, tensors)
             self._compiled[signature] = function.get_concrete_function(*given)
         outputs, updates, losses = self._compiled[signature](*given)

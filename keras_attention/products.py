@@ -2,9 +2,8 @@
 
 Summed in float32 at least. On TensorFlow the gradients are written out: left
 to itself, TensorFlow multiplies by a transposed table of pairs, `scores^T q`
-and `weights^T g`, at which XLA takes two to three times as long as at
-`(q^T scores)^T` and `(g^T weights)^T`, the same numbers with the small factor
-transposed.
+and `weights^T g`; here it is `(q^T scores)^T` and `(g^T weights)^T`, the same
+numbers with the small factor transposed.
 """
 
 from collections.abc import Callable
