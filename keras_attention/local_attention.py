@@ -136,6 +136,7 @@ class LocalAttention(PerStepLayer):
             self.query_block_size,
             self._numbers_per_query(kind, shared),
             widths=(shared["value"].shape[-1], 1),
+            fewest=kind.fewest(self.radius, ops.shape(shared["value"])[-2]),
         )
         return divided(sums, total, self.compute_dtype)
 

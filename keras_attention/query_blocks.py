@@ -40,7 +40,7 @@ def over_queries(
     block_size: int | None,
     numbers_per_query: Tensor | int,
     widths: tuple[int, ...],
-    fewest: int = GRAIN,
+    fewest: Any = GRAIN,
 ) -> Any:
     """`function(rows, shared)`, computed over blocks of queries.
 
@@ -82,7 +82,7 @@ def _sizes(
     axes: list[Any],
     block_size: int | None,
     numbers_per_query: Any,
-    fewest: int = GRAIN,
+    fewest: Any = GRAIN,
 ) -> list[Any] | None:
     """Of a block, along each axis; None where there is no need of blocks."""
     if block_size:
@@ -104,7 +104,7 @@ def _all_fit(axes: list[Any], numbers_per_query: int) -> bool:
 
 
 def _fitting(
-    axes: list[Any], numbers_per_query: Any, fewest: int = GRAIN
+    axes: list[Any], numbers_per_query: Any, fewest: Any = GRAIN
 ) -> list[Any]:
     """From the last axis on, as many of each as fit the budget together."""
     room = BUDGET // 4 // _at_least_one(numbers_per_query)
@@ -112,7 +112,7 @@ def _fitting(
     for axis in reversed(axes):
         is_queries = not sizes
         grain = GRAIN if is_queries else 1
-        least = max(fewest, GRAIN) if is_queries else 1
+        least = _largest(fewest, GRAIN) if is_queries else 1
         most = _largest(room // grain * grain, least)
         count = _at_least_one((axis + most - 1) // most)
         even = (axis + count - 1) // count  # All blocks about the same.
@@ -127,10 +127,13 @@ def _at_least_one(size: Any) -> Any:
     return _largest(size, 1)
 
 
-def _largest(a: Any, b: int) -> Any:
-    return max(a, b) if isinstance(a, int) else ops.maximum(a, b)
+def _largest(a: Any, b: Any) -> Any:
+    return max(a, b) if _are_known(a, b) else ops.maximum(a, b)
 
 
 def _smallest(a: Any, b: Any) -> Any:
-    are_known = isinstance(a, int) and isinstance(b, int)
-    return min(a, b) if are_known else ops.minimum(a, b)
+    return min(a, b) if _are_known(a, b) else ops.minimum(a, b)
+
+
+def _are_known(a: Any, b: Any) -> bool:
+    return isinstance(a, int) and isinstance(b, int)

@@ -2,8 +2,12 @@
 
 from keras import ops
 
+from keras_attention import query_blocks
 from keras_attention.base_layer import Tensor
 from keras_attention.stages import Read, Score
+
+#: How often the windows of one block hold every key, on average.
+TIMES = 4
 
 
 def places(start: Tensor, width: int) -> Tensor:
@@ -103,6 +107,16 @@ class Window:
         """
         raise NotImplementedError
 
+    @staticmethod
+    def fewest(radius: int, steps: Tensor | int) -> Tensor | int:
+        """How many queries a block of them holds at least.
+
+        Args:
+            radius: As of the window.
+            steps: `Tv`.
+        """
+        raise NotImplementedError
+
     def _place(self, centre: Tensor) -> Tensor:
         raise NotImplementedError
 
@@ -140,6 +154,15 @@ class Gathered(Window):
     ) -> float:
         """The scores, keys and values of a window."""
         return (2 * radius + 1) * (per_pair + per_key)
+
+    @staticmethod
+    def fewest(radius: int, steps: Tensor | int) -> Tensor | int:
+        """So many that their windows hold every key some times.
+
+        Each block's gradient is added to that of all keys: with blocks of a
+        fixed size, that would be quadratic in the length.
+        """
+        return TIMES * steps // (2 * radius + 1)
 
     def _place(self, centre: Tensor) -> Tensor:
         return places(self._start(centre), 2 * self.radius + 1)
@@ -193,6 +216,11 @@ class Whole(Window):
     ) -> Tensor | float:
         """The scores of all keys."""
         return steps * per_pair
+
+    @staticmethod
+    def fewest(radius: int, steps: Tensor | int) -> int:
+        """As of any product."""
+        return query_blocks.FEWEST
 
     def _place(self, centre: Tensor) -> Tensor:
         return ops.arange(self.steps, dtype="int32")

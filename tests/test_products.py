@@ -11,8 +11,17 @@ STEP = 1e-6
 FUNCTIONS = {
     "pairs": (products.of_pairs, "...qd,...kd->...qk", (3, 5), (4, 5)),
     "weights": (products.of_weights, "...qk,...kd->...qd", (3, 4), (4, 5)),
+    # A single query is summed in lanes; 5 has one, 24 has 8.
+    "one_pair": (products.of_pairs, "...qd,...kd->...qk", (1, 5), (4, 5)),
+    "pairs_of_one": (products.of_pairs, "...qd,...kd->...qk", (1, 24), (4, 24)),
+    "weights_of_one": (
+        products.of_weights,
+        "...qk,...kd->...qd",
+        (1, 4),
+        (4, 24),
+    ),
+    "one_weight": (products.of_weights, "...qk,...kd->...qd", (1, 1), (1, 5)),
 }
-#: The leading axes of both sides; equal ones have gradients written out.
 LEADING = [
     ((), ()),
     ((2,), (2,)),
@@ -83,7 +92,7 @@ def test_gradients_are_the_numeric_ones(name, leading):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_gradients_are_those_of_a_plain_product(name, jit_compile, dtype):
     def plain(a, b):
-        return tf.matmul(a, b, transpose_b=name == "pairs")
+        return tf.matmul(a, b, transpose_b="pair" in name)
 
     sides = _sides(name, LEADING[2], dtype)
     compiled = tf.function(_gradients, jit_compile=jit_compile)
@@ -96,7 +105,8 @@ def test_gradients_are_those_of_a_plain_product(name, jit_compile, dtype):
 @every_product
 def test_gradients_of_one_tensor_given_twice(name):
     function = FUNCTIONS[name][0]
-    x = tf.constant(np.random.default_rng(0).normal(size=(2, 3, 3)))
+    rows = FUNCTIONS[name][2][0]
+    x = tf.constant(np.random.default_rng(0).normal(size=(2, rows, rows)))
     with tf.GradientTape() as tape:
         tape.watch(x)
         loss = tf.reduce_sum(function(x, x) ** 2)
@@ -104,7 +114,7 @@ def test_gradients_of_one_tensor_given_twice(name):
     with tf.GradientTape() as other:
         other.watch([left, right])
         again = tf.reduce_sum(
-            tf.matmul(left, right, transpose_b=name == "pairs") ** 2
+            tf.matmul(left, right, transpose_b="pair" in name) ** 2
         )
     expected = sum(other.gradient(again, [left, right]))
     np.testing.assert_allclose(tape.gradient(loss, x), expected)
@@ -161,33 +171,33 @@ def test_gradients_keep_the_dtype_of_what_they_are_of(name):
 
 @every_product
 def test_nothing_to_sum_gives_zeros(name):
-    function = FUNCTIONS[name][0]
-    shapes = {
-        "pairs": ((2, 3, 0), (2, 4, 0)),
-        "weights": ((2, 3, 0), (2, 0, 4)),
-    }[name]
-    sides = [tf.zeros(shape) for shape in shapes]
-    np.testing.assert_array_equal(function(*sides), np.zeros((2, 3, 4)))
+    function, _equation, (rows, _), _b = FUNCTIONS[name]
+    columns = (2, 4, 0) if "pair" in name else (2, 0, 4)
+    sides = [tf.zeros((2, rows, 0)), tf.zeros(columns)]
+    np.testing.assert_array_equal(function(*sides), np.zeros((2, rows, 4)))
     for x, gradient in zip(sides, _gradients(function, sides), strict=True):
         assert gradient.shape == x.shape
 
 
 @every_product
 def test_symbolic_shapes(name):
-    function, _equation, a, b = FUNCTIONS[name]
+    function, equation, a, b = FUNCTIONS[name]
     sides = [keras.KerasTensor((None, *own)) for own in (a, b)]
-    result = function(*sides)
-    assert result.shape == (None, 3, 4 if name == "pairs" else 5)
+    expected = np.einsum(equation, *_sides(name, ((2,), (2,))))
+    assert function(*sides).shape == (None, *expected.shape[1:])
 
 
 @every_product
 def test_unknown_axes(name):
     """One program for every batch and length."""
-    function, equation = FUNCTIONS[name][:2]
-    spec = tf.TensorSpec((None, None, None), "float64")
+    function, equation, a, b = FUNCTIONS[name]
+    is_single = a[0] == 1  # Then the width is known too.
     traced = tf.function(
         lambda a, b: (function(a, b), _gradients(function, [a, b])),
-        input_signature=[spec, spec],
+        input_signature=[
+            tf.TensorSpec((None, *own), "float64")
+            for own in ((a, b) if is_single else ((None, None),) * 2)
+        ],
     )
     for batch in (1, 3):
         sides = _sides(name, ((batch,), (batch,)))

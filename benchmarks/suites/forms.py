@@ -1,14 +1,14 @@
 """The inner part of attention, in the forms that were tried.
 
-Queries, keys and values in, context out (`dot`), or scores out (`additive`);
-no projections. Ours is what the package does; the others are the dead ends,
-each written here alone. Ways: `jit` and `graph` (TensorFlow's own kernels) are
-forward, `gradient` and `gradient_graph` give the gradients of all inputs.
+Queries, keys and values in, context out (`dot`; `window`, a window of keys
+somewhere for each query), or scores out (`additive`); no projections. Ours is
+what the package does; the others are the dead ends, each written here alone.
+Ways: `jit` and `graph` (TensorFlow's own kernels) are forward, `gradient` and
+`gradient_graph` give the gradients of all inputs.
 """
 
-import contextlib
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
@@ -19,23 +19,29 @@ import keras_attention as ka
 from benchmarks import ways
 from benchmarks.cases import Case
 from benchmarks.sides import Side, arrays
-from keras_attention import block_loop, products, query_blocks
+from keras_attention import block_loop, products, query_blocks, windows
 from keras_attention.scores.additive import sum_of_tanh
 
 REST = 0.02
+
+#: Keys in a window.
+WIDTH = 21
 
 Form = Callable[..., Any]
 
 
 def cases(quick: bool) -> list[Case]:
-    """Dot products and the additive score, compiled and as a graph."""
+    """Dot products, windows and the additive score, in four ways."""
     dot = {"batch": 2, "steps": 2048, "dim": 64, "heads": 4, "layer": "dot"}
     additive = {"batch": 1, "steps": 512, "dim": 64, "layer": "additive"}
+    window = {"batch": 1, "steps": 8192, "dim": 64, "layer": "window"}
+    sizes = [dot, additive, window]
     if quick:
-        dot, additive = ({**size, "steps": 16} for size in (dot, additive))
+        sizes = [{**size, "steps": 32} for size in sizes]
+        dot = sizes[0]
     chosen = ("jit", "graph", "gradient", "gradient_graph")
     return [
-        *(Case(**size, way=way) for size in (dot, additive) for way in chosen),
+        *(Case(**size, way=way) for size in sizes for way in chosen),
         *(
             Case(**dot, way=way, dtype="mixed_bfloat16")
             for way in ("jit", "gradient")
@@ -49,7 +55,9 @@ def sides(case: Case) -> dict[str, Side]:
     heads = (case.heads,) if case.layer == "dot" else ()
     shape = (case.batch, *heads, case.steps, case.dim)
     tensors = [ways.tensor(rng.normal(size=shape)) for _ in range(3)]
-    forms = _dot(case) if case.layer == "dot" else _additive()
+    forms = {"dot": _dot, "additive": _additive, "window": _window}[case.layer](
+        case
+    )
     if case.layer == "additive":
         tensors[2] = ways.tensor(rng.normal(size=(case.dim, 1)))
     run = {name: _side(form, tensors, case) for name, form in forms.items()}
@@ -64,7 +72,7 @@ def _dot(case: Case) -> dict[str, Form]:
             "ours": _layer(case),
             "bfloat16_products": in_bfloat16,
         }
-    forms: dict[str, Form] = {
+    return {
         "ours": _layer(case),
         "as_written": as_written,
         "postponed": postponed,
@@ -76,9 +84,6 @@ def _dot(case: Case) -> dict[str, Form]:
         "blocks_of_16_MiB": _layer(case, budget=2**24),
         "all_heads": _layer(case, query_block_size=max(case.steps // 16, 1)),
     }
-    if case.way.startswith("gradient"):
-        forms["table_transposed"] = _layer(case, written_out=False)
-    return forms
 
 
 def as_written(q: Any, k: Any, v: Any) -> Any:
@@ -155,7 +160,6 @@ def _divided(scores: Any, v: Any) -> Any:
 def _layer(
     case: Case,
     budget: int = query_blocks.BUDGET,
-    written_out: bool = True,
     query_block_size: int | None = None,
 ) -> Form:
     """The package's own, with what it chooses changed while it is traced."""
@@ -166,24 +170,13 @@ def _layer(
     def context(q: Any, k: Any, v: Any) -> Any:
         import tensorflow as tf
 
-        with _settings(budget, written_out):
+        with mock.patch.object(query_blocks, "BUDGET", budget):
             return tf.cast(attend(q, v, k), "float32")
 
     return context
 
 
-@contextlib.contextmanager
-def _settings(budget: int, written_out: bool) -> Iterator[None]:
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(mock.patch.object(query_blocks, "BUDGET", budget))
-        if not written_out:
-            stack.enter_context(
-                mock.patch.object(products, "_written_out", lambda *_: False)
-            )
-        yield
-
-
-def _additive() -> dict[str, Form]:
+def _additive(_case: Case) -> dict[str, Form]:
     return {
         "ours": in_blocks,
         "summed": summed,
@@ -245,6 +238,38 @@ def unit_by_unit(q: Any, k: Any, v: Any) -> Any:
             for u in range(q.shape[-1])
         ]
     )
+
+
+def _window(case: Case) -> dict[str, Form]:
+    rng = np.random.default_rng(0)
+    first = rng.integers(case.steps - WIDTH, size=(case.batch, case.steps, 1))
+    place = (first + np.arange(WIDTH)).astype("int32")
+    return {
+        "ours": functools.partial(_read_windows, products, place),
+        "matrix_products": functools.partial(_read_windows, _Matmul, place),
+    }
+
+
+class _Matmul:
+    """The products of one query and its window as matrix products."""
+
+    @staticmethod
+    def of_pairs(query: Any, key: Any) -> Any:
+        import tensorflow as tf
+
+        return tf.matmul(query, key, transpose_b=True)
+
+    @staticmethod
+    def of_weights(weights: Any, value: Any) -> Any:
+        import tensorflow as tf
+
+        return tf.matmul(weights, value)
+
+
+def _read_windows(by: Any, place: Any, q: Any, k: Any, v: Any) -> Any:
+    """Without a softmax between the products."""
+    scores = by.of_pairs(q[..., None, :], windows.gather(k, place))
+    return by.of_weights(scores, windows.gather(v, place))[..., 0, :]
 
 
 def _side(form: Form, tensors: list[Any], case: Case) -> Side:
