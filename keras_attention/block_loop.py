@@ -1,9 +1,7 @@
 """One function over blocks of its inputs, recomputed in the backward pass.
 
-The gradient is written out as a second loop. A loop that is differentiated by
-the backend keeps lists of inner results, which TensorFlow can neither hand
-from a compiled forward program to a compiled backward one, nor compile for
-unknown shapes. TensorFlow only; on JAX and PyTorch `keras.remat` does.
+On TensorFlow the gradient is written out as a second loop; on JAX and PyTorch
+`keras.remat` does.
 """
 
 from collections.abc import Callable
@@ -15,6 +13,12 @@ from keras import ops
 from keras_attention.base_layer import Tensor
 from keras_attention.block_grid import Grid, Places, Size
 from keras_attention.precision import widened
+from keras_attention.written_gradients import (
+    gradient_of,
+    is_real,
+    loop,
+    merged,
+)
 
 Function = Callable[[Any, Any, Any], tuple[Tensor, ...]]
 Blocks = Callable[[list[Tensor]], tuple[Tensor, ...]]
@@ -62,8 +66,8 @@ def over(
         for x, place in zip(keras.tree.flatten(structure), places, strict=True)
     ]
     is_tensorflow = keras.backend.backend() == "tensorflow"
-    loop = _looped if is_tensorflow else _mapped
-    results = loop(of_block, grid, tensors, places, widths, dtype)
+    run = _looped if is_tensorflow else _mapped
+    results = run(of_block, grid, tensors, places, widths, dtype)
     return [grid.cropped(result) for result in results]
 
 
@@ -75,20 +79,18 @@ def _looped(
     widths: tuple[int, ...],
     dtype: str,
 ) -> Any:
-    is_real = [_is_real(tensor) for tensor in tensors]
-
     @ops.custom_gradient
     def looped(*real: Tensor) -> tuple[list[Tensor], Callable[..., Any]]:
         def gradient(*upstream: Tensor) -> Any:
-            given = _merged(tensors, is_real, real)
+            given = merged(tensors, real)
             return _slopes(function, grid, given, places, list(upstream))
 
         # Else an eager tape keeps what the blocks compute in between.
         fixed = [ops.stop_gradient(x) for x in real]
-        given = _merged(tensors, is_real, fixed)
+        given = merged(tensors, fixed)
         return _forward(function, grid, given, places, widths, dtype), gradient
 
-    return looped(*filter(_is_real, tensors))
+    return looped(*filter(is_real, tensors))
 
 
 def _forward(
@@ -111,7 +113,7 @@ def _forward(
 
     shape = grid.padded_axes
     zeros = [ops.zeros((*shape, width), dtype) for width in widths]
-    return _loop(step, grid.steps, zeros)
+    return loop(step, grid.steps, zeros)
 
 
 def _slopes(
@@ -124,8 +126,7 @@ def _slopes(
     """`_gradient`, with a gradient of its own: that of all blocks at once."""
     import tensorflow as tf
 
-    is_real = [_is_real(tensor) for tensor in tensors]
-    count = sum(is_real)
+    count = sum(map(is_real, tensors))
     # A tensor given twice, as key and as value, is two sources. And the graph
     # in which the loop ran is gone when a second gradient is asked.
     tensors = [tf.identity(x) for x in tensors]
@@ -133,20 +134,20 @@ def _slopes(
     @ops.custom_gradient
     def slopes(*given: Tensor) -> tuple[list[Tensor], Callable[..., Any]]:
         def first(given: list[Tensor]) -> list[Tensor]:
-            return _gradient_of(
-                lambda real: function(_merged(tensors, is_real, real)),
+            return gradient_of(
+                lambda real: function(merged(tensors, real)),
                 given[:count],
                 given[count:],
             )
 
         def gradient(*wanted: Tensor) -> list[Tensor]:
-            return _gradient_of(first, list(given), list(wanted))
+            return gradient_of(first, list(given), list(wanted))
 
         fixed = [ops.stop_gradient(x) for x in given]
-        whole = _merged(tensors, is_real, fixed[:count])
+        whole = merged(tensors, fixed[:count])
         return _gradient(function, grid, whole, places, fixed[count:]), gradient
 
-    return slopes(*filter(_is_real, tensors), *map(tf.identity, upstream))
+    return slopes(*filter(is_real, tensors), *map(tf.identity, upstream))
 
 
 def _gradient(
@@ -158,16 +159,17 @@ def _gradient(
 ) -> list[Tensor]:
     """The gradients of the real ones among `tensors`."""
     every = [_every_axis(grid)] * len(upstream)
-    is_real = [_is_real(tensor) for tensor in tensors]
-    sources = [x for x, real in zip(tensors, is_real, strict=True) if real]
-    own = [place for place, real in zip(places, is_real, strict=True) if real]
+    sources = list(filter(is_real, tensors))
+    own = [
+        place for place, x in zip(places, tensors, strict=True) if is_real(x)
+    ]
 
     def step(number: Tensor, totals: list[Tensor]) -> tuple[Any, ...]:
         starts = grid.starts(number)
         given = _cut(grid, tensors, places, starts)
-        new = _gradient_of(
-            lambda real: function(_merged(given, is_real, real)),
-            list(filter(_is_real, given)),
+        new = gradient_of(
+            lambda real: function(merged(given, real)),
+            list(filter(is_real, given)),
             _cut(grid, upstream, every, starts),
         )
         sums = [
@@ -180,41 +182,11 @@ def _gradient(
         ]
 
     zeros = [ops.zeros_like(widened(x)) for x in sources]
-    totals = _loop(step, grid.steps, zeros)
+    totals = loop(step, grid.steps, zeros)
     return [
         ops.cast(total, x.dtype)
         for total, x in zip(totals, sources, strict=True)
     ]
-
-
-def _gradient_of(
-    function: Callable[[list[Tensor]], Any],
-    sources: list[Tensor],
-    upstream: list[Tensor],
-) -> list[Tensor]:
-    import tensorflow as tf
-
-    with tf.GradientTape() as tape:
-        tape.watch(sources)
-        results = function(sources)
-    gradients: list[Tensor] = tape.gradient(
-        results,
-        sources,
-        output_gradients=upstream,
-        unconnected_gradients=tf.UnconnectedGradients.ZERO,
-    )
-    return gradients
-
-
-def _loop(
-    step: Callable[..., Any], stop: Any, start: list[Tensor]
-) -> list[Tensor]:
-    end: list[Tensor] = ops.while_loop(
-        lambda number, _state: number < stop,
-        step,
-        (ops.convert_to_tensor(0, "int32"), start),
-    )[1]
-    return end
 
 
 def _mapped(
@@ -264,17 +236,3 @@ def _every_axis(grid: Grid) -> Places:
 
 def _uncut(x: Tensor) -> Places:
     return [None for _ in x.shape]
-
-
-def _merged(
-    tensors: list[Tensor], is_real: list[bool], real: Any
-) -> list[Tensor]:
-    given = iter(real)
-    return [
-        next(given) if is_one else tensor
-        for tensor, is_one in zip(tensors, is_real, strict=True)
-    ]
-
-
-def _is_real(tensor: Tensor) -> bool:
-    return "float" in keras.backend.standardize_dtype(tensor.dtype)

@@ -1,0 +1,64 @@
+"""What loops with a gradient of their own are made of. TensorFlow only.
+
+A loop that is differentiated by the backend keeps lists of inner results,
+which TensorFlow can neither hand from a compiled forward program to a compiled
+backward one, nor compile for unknown shapes. So a loop's gradient is written
+out as a second loop, in which each step is computed again.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import keras
+from keras import ops
+
+from keras_attention.base_layer import Tensor
+
+
+def gradient_of(
+    function: Callable[[list[Tensor]], Any],
+    sources: list[Tensor],
+    upstream: list[Tensor],
+) -> list[Tensor]:
+    """The gradients of `function(sources)`, 0 where there is none.
+
+    Args:
+        function: Of real tensors, to as many as `upstream` has.
+        sources: What it is differentiated by.
+        upstream: The gradients of its results.
+    """
+    import tensorflow as tf
+
+    with tf.GradientTape() as tape:
+        tape.watch(sources)
+        results = function(sources)
+    gradients: list[Tensor] = tape.gradient(
+        results,
+        sources,
+        output_gradients=upstream,
+        unconnected_gradients=tf.UnconnectedGradients.ZERO,
+    )
+    return gradients
+
+
+def loop(
+    step: Callable[..., Any], stop: Any, start: list[Tensor]
+) -> list[Tensor]:
+    """The last state of `step(number, state) -> (number + 1, state)`."""
+    end: list[Tensor] = ops.while_loop(
+        lambda number, _state: number < stop,
+        step,
+        (ops.convert_to_tensor(0, "int32"), start),
+    )[1]
+    return end
+
+
+def merged(tensors: list[Tensor], real: Any) -> list[Tensor]:
+    """`tensors` with the real ones among them replaced by `real`, in order."""
+    given = iter(real)
+    return [next(given) if is_real(tensor) else tensor for tensor in tensors]
+
+
+def is_real(tensor: Tensor) -> bool:
+    """Whether a tensor has a gradient."""
+    return "float" in keras.backend.standardize_dtype(tensor.dtype)
