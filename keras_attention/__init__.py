@@ -48,6 +48,19 @@ from keras_attention.channel.sequence_squeeze_excitation import (
 # A memory that is asked several times.
 from keras_attention.memory.key_value_memory import KeyValueMemory
 
+# What a decoder is trained on.
+from keras_attention.losses.token_crossentropy import TokenCrossentropy
+from keras_attention.losses.doubly_stochastic import DoublyStochasticLoss
+from keras_attention.losses.guided_alignment import GuidedAlignmentLoss
+from keras_attention.losses.guided_attention import GuidedAttentionLoss
+from keras_attention.losses.coverage import CoverageLoss
+
+# How good it is.
+from keras_attention.metrics.token_accuracy import TokenAccuracy
+from keras_attention.metrics.perplexity import Perplexity
+from keras_attention.metrics.error_rates import error_rates
+from keras_attention.metrics.bleu import bleu
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -73,4 +86,13 @@ __all__ = [
     "MultiHeadAttention",
     "SequenceSqueezeExcitation",
     "KeyValueMemory",
+    "TokenCrossentropy",
+    "DoublyStochasticLoss",
+    "GuidedAlignmentLoss",
+    "GuidedAttentionLoss",
+    "CoverageLoss",
+    "TokenAccuracy",
+    "Perplexity",
+    "error_rates",
+    "bleu",
 ]

@@ -26,6 +26,17 @@ def optional_integer(name: str, value: Any, at_least: int = 1) -> int | None:
     return None if value is None else integer(name, value, at_least)
 
 
+def class_id(name: str, value: Any) -> int | None:
+    """An id, also a negative one that no class has, or None."""
+    if value is None:
+        return None
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool):
+        raise ValueError(
+            f"`{name}` must be an integer or None. Received: {name}={value!r}"
+        )
+    return int(value)
+
+
 def seed(value: Any) -> int | None:
     """A seed as `int`, or None for one that nobody chose."""
     return optional_integer("seed", value, at_least=0)

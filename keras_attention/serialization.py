@@ -1,28 +1,34 @@
 """How every public class is saved: by name, and by its `__init__` arguments."""
 
 import inspect
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import keras
 
 #: The package under whose name every class is registered.
 PACKAGE = "keras_attention"
 
-#: Every public class, in definition order. The tests iterate over this list.
+#: Every public layer, in definition order. The tests iterate over this list.
 EXPORTED: list[type["SerializableLayer"]] = []
 
-LayerClass = TypeVar("LayerClass", bound="SerializableLayer")
+#: Every public loss and metric, likewise.
+MEASURES: list[type["Serializable"]] = []
+
+Class = TypeVar("Class", bound="Serializable")
 
 
-def export(cls: type[LayerClass]) -> type[LayerClass]:
+def export(cls: type[Class]) -> type[Class]:
     """Makes `cls` loadable from a `.keras` file and visible to the tests."""
-    EXPORTED.append(cls)
+    if issubclass(cls, SerializableLayer):
+        EXPORTED.append(cls)
+    else:
+        MEASURES.append(cls)
     keras.saving.register_keras_serializable(PACKAGE)(cls)
     return cls
 
 
-class SerializableLayer(keras.Layer):
-    """A layer whose config is read back from its attributes.
+class Serializable:
+    """Mixed in before a Keras class: the config is read from the attributes.
 
     The one rule: keep each `__init__` argument in an attribute of its name.
     """
@@ -32,7 +38,7 @@ class SerializableLayer(keras.Layer):
         """The names in `__init__`, from the final class up to this one."""
         names: list[str] = []
         for base in cls.__mro__:
-            if base is SerializableLayer:
+            if base is Serializable:
                 break
             if "__init__" in vars(base):
                 _self, *arguments = inspect.signature(
@@ -48,12 +54,17 @@ class SerializableLayer(keras.Layer):
             name: serialize(getattr(self, name))
             for name in self.init_arguments()
         }
-        return {**super().get_config(), **arguments}
+        inherited: dict[str, Any] = super().get_config()
+        return {**inherited, **arguments}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> "SerializableLayer":
-        """The layer that `get_config` described."""
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """The object that `get_config` described."""
         deserialize = keras.saving.deserialize_keras_object
         return cls(
             **{name: deserialize(value) for name, value in config.items()}
         )
+
+
+class SerializableLayer(Serializable, keras.Layer):
+    """A layer whose config is read back from its attributes."""

@@ -1,4 +1,4 @@
-"""Every mechanism on the backend that KERAS_BACKEND names: npz out.
+"""Every mechanism and measure on the backend in KERAS_BACKEND: npz out.
 
 `python -m tests.backends_script FILE`: outputs with masks, gradients of the
 sum of the outputs, and the weights after one step of `fit`.
@@ -14,6 +14,7 @@ from keras import ops
 
 from keras_attention import compilation, query_blocks
 from tests import mechanisms
+from tests.conformance.measures import MEASURED
 
 #: In bytes: blocks of one example and head.
 TINY_BUDGET = 64
@@ -119,6 +120,16 @@ def _in_tiny_blocks(name, tensors):
         return results
 
 
+def _measured():
+    """What each loss and metric gives for padded arguments."""
+    return {
+        f"{measured.cls.__name__}/value": float(
+            measured.build()(*measured.arguments())
+        )
+        for measured in MEASURED
+    }
+
+
 if __name__ == "__main__":
     np.savez(
         sys.argv[1],
@@ -127,4 +138,5 @@ if __name__ == "__main__":
             for name in mechanisms.MECHANISMS
             for key, value in _results(name).items()
         },
+        **_measured(),
     )

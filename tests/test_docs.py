@@ -9,13 +9,17 @@ from pathlib import Path
 import pytest
 
 import keras_attention as ka
+from keras_attention.serialization import EXPORTED
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = [*ROOT.glob("README.md"), *sorted(DOCS.rglob("*.md"))]
 
 #: What pages need beside the package itself.
-EXTRAS = {"saving.md": ("tf2onnx", "onnxruntime", "ai_edge_litert")}
+EXTRAS = {
+    "saving.md": ("tf2onnx", "onnxruntime", "ai_edge_litert"),
+    "losses_and_metrics.md": ("rapidfuzz", "sacrebleu"),
+}
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 
@@ -56,8 +60,11 @@ def test_code_prints_what_the_page_says(page):
             assert printed.getvalue() == output
 
 
-@pytest.mark.parametrize("name", ka.__all__)
-def test_every_class_has_a_page(name):
+LAYERS = [cls.__name__ for cls in EXPORTED]
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_every_layer_has_a_page(name):
     page = DOCS / "mechanisms" / f"{snake_case(name)}.md"
     picture = f"pictures/{snake_case(name)}.png"
     text = page.read_text()
@@ -66,6 +73,12 @@ def test_every_class_has_a_page(name):
     assert "## Reference\n" in text and "## Differences\n" in text
     assert f"(../{picture})" in text and (DOCS / picture).exists()
     assert list(blocks(page))
+
+
+def test_losses_and_metrics_share_a_page():
+    text = (DOCS / "losses_and_metrics.md").read_text()
+    for name in ka.__all__:
+        assert name in LAYERS or f"::: keras_attention.{name}\n" in text
 
 
 def test_every_page_is_in_the_navigation_and_exists():

@@ -5,18 +5,24 @@ import pathlib
 import re
 from typing import Any
 
+import keras
 import pytest
 
 import keras_attention as ka
 from keras_attention.attention_layer import AttentionLayer
-from keras_attention.serialization import EXPORTED
+from keras_attention.serialization import EXPORTED, MEASURES
 from keras_attention.stages import Alignment, Read, Score
 
 ROOT = pathlib.Path(__file__).parent.parent
 
+CLASSES = [*EXPORTED, *MEASURES]
+
 every_class = pytest.mark.parametrize(
-    "cls", EXPORTED, ids=lambda cls: cls.__name__
+    "cls", CLASSES, ids=lambda cls: cls.__name__
 )
+
+#: Those without a paper.
+NO_REFERENCE = (ka.Attention, ka.TokenAccuracy)
 
 
 def snake(name: str) -> str:
@@ -24,13 +30,16 @@ def snake(name: str) -> str:
 
 
 def test_public_names_are_the_exported_classes() -> None:
-    assert ka.__all__ == [cls.__name__ for cls in EXPORTED]
+    public = [getattr(ka, name) for name in ka.__all__]
+    functions = [inspect.isfunction(each) for each in public]
+    assert functions == sorted(functions)
+    assert public[: functions.count(False)] == CLASSES
 
 
 @every_class
 def test_lives_in_the_file_named_after_it(cls: Any) -> None:
     name = snake(cls.__name__)
-    for base in (Score, Alignment, Read, AttentionLayer):
+    for base in (Score, Alignment, Read, AttentionLayer, keras.losses.Loss):
         if issubclass(cls, base) and cls is not ka.Attention:
             name = name.removesuffix(f"_{snake(base.__name__)}")
     stem = cls.__module__.rpartition(".")[2]
@@ -45,8 +54,10 @@ def test_has_a_row_in_the_readme(cls: Any) -> None:
 
 @every_class
 def test_has_a_page(cls: Any) -> None:
-    page = ROOT / "docs" / "mechanisms" / f"{snake(cls.__name__)}.md"
-    assert cls.__name__ in page.read_text()
+    page = f"mechanisms/{snake(cls.__name__)}.md"
+    if cls in MEASURES:
+        page = "losses_and_metrics.md"
+    assert cls.__name__ in (ROOT / "docs" / page).read_text()
 
 
 @every_class
@@ -58,7 +69,7 @@ def test_has_a_line_in_the_changelog(cls: Any) -> None:
 def test_docstring_has_its_sections(cls: Any) -> None:
     doc = inspect.getdoc(cls)
     for section in ("Call arguments", "Returns", "Example:", "Reference:"):
-        if section != "Reference:" or cls is not ka.Attention:
+        if section != "Reference:" or cls not in NO_REFERENCE:
             assert section in doc, section
     init = vars(cls).get("__init__")
     for name in inspect.signature(init).parameters if init else []:
@@ -67,7 +78,7 @@ def test_docstring_has_its_sections(cls: Any) -> None:
 
 @every_class
 def test_does_not_inherit_from_a_final_class(cls: Any) -> None:
-    assert not [base for base in cls.__mro__[1:] if base in EXPORTED]
+    assert not [base for base in cls.__mro__[1:] if base in CLASSES]
 
 
 @every_class
