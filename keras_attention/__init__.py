@@ -31,6 +31,15 @@ from keras_attention.encoder_decoder.local_predictive import (
 )
 from keras_attention.encoder_decoder.key_value import KeyValueAttention
 
+# A decoder that remembers where it has looked.
+from keras_attention.encoder_decoder.coverage import CoverageAttention
+from keras_attention.encoder_decoder.intra_temporal import (
+    IntraTemporalAttention,
+)
+from keras_attention.encoder_decoder.monotonic import MonotonicAttention
+from keras_attention.encoder_decoder.forward import ForwardAttention
+from keras_attention.encoder_decoder.forward_mask import ForwardMaskAttention
+
 # A vector, or a few, out of a sequence.
 from keras_attention.pooling.feed_forward import FeedForwardAttention
 from keras_attention.pooling.self_attentive_embedding import (
@@ -81,6 +90,11 @@ __all__ = [
     "LocalMonotonicAttention",
     "LocalPredictiveAttention",
     "KeyValueAttention",
+    "CoverageAttention",
+    "IntraTemporalAttention",
+    "MonotonicAttention",
+    "ForwardAttention",
+    "ForwardMaskAttention",
     "FeedForwardAttention",
     "SelfAttentiveEmbedding",
     "MultiHeadAttention",

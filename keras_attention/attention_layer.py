@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import keras
 from keras import ops
 
 from keras_attention import (
@@ -13,12 +12,13 @@ from keras_attention import (
     query_blocks,
     weight_dropout,
 )
-from keras_attention.base_layer import PerStepLayer, Shape, Tensor
+from keras_attention.base_layer import Shape, Tensor
 from keras_attention.inputs import Tensors
 from keras_attention.stages import Alignment, Read, Score, divided
+from keras_attention.stepwise import ScoringAttention, State
 
 
-class AttentionLayer(PerStepLayer):
+class AttentionLayer(ScoringAttention):
     """Abstract: scores the keys, aligns the scores, reads the values.
 
     Subclasses choose the three stages in `__init__` and add nothing else:
@@ -63,20 +63,12 @@ class AttentionLayer(PerStepLayer):
     read: Read
 
     def __init__(
-        self,
-        *,
-        dropout: float = 0.0,
-        seed: int | None = None,
-        query_block_size: int | None = None,
-        **kwargs: Any,
+        self, *, query_block_size: int | None = None, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        self.dropout = arguments.rate("dropout", dropout)
-        self.seed = arguments.seed(seed)
         self.query_block_size = arguments.optional_integer(
             "query_block_size", query_block_size
         )
-        self.seed_generator = keras.random.SeedGenerator(self.seed)
 
     def build(
         self,
@@ -127,12 +119,8 @@ class AttentionLayer(PerStepLayer):
             training: Whether to apply dropout.
         """
         rows, shared = tensors
-        query, value = rows["query"], shared["value"]
-        shared["key"] = self.score.project_key(shared["key"])
-        if training and self.dropout:
-            shared["noise"] = weight_dropout.noise(
-                self.seed_generator.next(), query
-            )
+        value = shared["value"]
+        shared = self.prepared(shared, training)
 
         def attend(rows: Tensors, shared: Tensors) -> tuple[Tensor, ...]:
             return self._attend(rows, shared, causal)
@@ -152,6 +140,15 @@ class AttentionLayer(PerStepLayer):
             fewest=query_blocks.FEWEST // self.score.numbers_per_pair(),
         )
         return divided(sums, total, self.compute_dtype)
+
+    def recall(
+        self, query: Tensor, memory: Tensors, state: State, position: Tensor
+    ) -> tuple[Tensor, Tensor, State]:
+        """One query asks the memory: see `StepwiseAttention`."""
+        rows = inputs.row(query, position)
+        sums, total, portions = self._attend(rows, memory, causal=False)
+        context = divided(sums, total, self.compute_dtype)
+        return context, divided(portions, total, self.compute_dtype), state
 
     def _attend(
         self, rows: Tensors, shared: Tensors, causal: bool

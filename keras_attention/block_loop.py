@@ -113,7 +113,8 @@ def _forward(
 
     shape = grid.padded_axes
     zeros = [ops.zeros((*shape, width), dtype) for width in widths]
-    return loop(step, grid.steps, zeros)
+    results: list[Tensor] = loop(step, grid.steps, zeros)
+    return results
 
 
 def _slopes(

@@ -25,29 +25,54 @@ def rows_and_shared(
         shared: `key` and `value`, `(..., Tv, dim)`; `is_broken` and
             `value_mask`, `(..., 1, Tv)`.
     """
+    shared = memory(value, key, value_mask)
+    query, is_broken = masks.finite(query)
+    rows = {
+        "query": query,
+        "position": _positions(query, shared["key"]),
+        "is_broken": masks.of_queries(is_broken),
+        "query_mask": masks.of_queries(query_mask),
+        "attention_mask": _per_query(attention_mask, query),
+    }
+    shared["value_mask"] = masks.every(
+        shared.get("value_mask"), _of_keys_alone(attention_mask, query)
+    )
+    return _given(rows), _given(shared)
+
+
+def memory(
+    value: Tensor, key: Tensor | None, value_mask: Tensor | None
+) -> Tensors:
+    """What all queries share: see `rows_and_shared`."""
     value, value_is_broken = masks.finite(value)
     key, key_is_broken = (
         (value, value_is_broken) if key is None else masks.finite(key)
     )
-    query, query_is_broken = masks.finite(query)
-    rows = {
+    is_broken = ops.logical_or(key_is_broken, value_is_broken)
+    return _given(
+        {
+            "key": key,
+            "value": value,
+            "is_broken": masks.of_keys(is_broken),
+            "value_mask": masks.of_keys(value_mask),
+        }
+    )
+
+
+def row(query: Tensor, position: Tensor) -> Tensors:
+    """What one query has, at a place of its own in each example.
+
+    Args:
+        query: `(..., 1, dim)`.
+        position: Integers `(batch,)`.
+    """
+    query, is_broken = masks.finite(query)
+    ones = [1] * (len(query.shape) - 1)
+    return {
         "query": query,
-        "position": _positions(query, key),
-        "is_broken": masks.of_queries(query_is_broken),
-        "query_mask": masks.of_queries(query_mask),
-        "attention_mask": _per_query(attention_mask, query),
+        "position": ops.reshape(position, (-1, *ones)),
+        "is_broken": masks.of_queries(is_broken),
     }
-    shared = {
-        "key": key,
-        "value": value,
-        "is_broken": masks.of_keys(
-            ops.logical_or(key_is_broken, value_is_broken)
-        ),
-        "value_mask": masks.every(
-            masks.of_keys(value_mask), _of_keys_alone(attention_mask, query)
-        ),
-    }
-    return _given(rows), _given(shared)
 
 
 def _positions(query: Tensor, key: Tensor) -> Tensor:

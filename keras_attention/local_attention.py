@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import keras
 from keras import ops
 
 from keras_attention import (
     arguments,
     boundary,
+    inputs,
     masks,
     query_blocks,
     stages,
@@ -15,10 +15,11 @@ from keras_attention import (
     windows,
 )
 from keras_attention.alignments.softmax import SoftmaxAlignment
-from keras_attention.base_layer import PerStepLayer, Shape, Tensor
+from keras_attention.base_layer import Shape, Tensor
 from keras_attention.inputs import Tensors
 from keras_attention.reads.weighted_sum import WeightedSumRead
 from keras_attention.stages import PlaceScore, Score, divided
+from keras_attention.stepwise import ScoringAttention, State
 
 #: What a pair costs beside its score, in the time of numbers gathered: masks
 #: and softmax, and a part of each feature. Fitted to times on a CPU.
@@ -26,7 +27,7 @@ MASKS = 4
 PRODUCTS = 1 / 32
 
 
-class LocalAttention(PerStepLayer):
+class LocalAttention(ScoringAttention):
     """Abstract: scores, aligns and reads the keys within a window.
 
         keys s with |s - p_i| <= radius,   p_i the centre for query i
@@ -51,22 +52,17 @@ class LocalAttention(PerStepLayer):
         radius: int = 10,
         score: Score | str = "general",
         *,
-        dropout: float = 0.0,
-        seed: int | None = None,
         query_block_size: int | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.radius = arguments.integer("radius", radius, at_least=0)
-        self.dropout = arguments.rate("dropout", dropout)
-        self.seed = arguments.seed(seed)
         self.query_block_size = arguments.optional_integer(
             "query_block_size", query_block_size
         )
         self.score = stages.get(Score, score, dtype=self.dtype_policy)
         self.alignment = SoftmaxAlignment(dtype=self.dtype_policy)
         self.read = WeightedSumRead(dtype=self.dtype_policy)
-        self.seed_generator = keras.random.SeedGenerator(self.seed)
 
     @property
     def width(self) -> int:
@@ -75,6 +71,18 @@ class LocalAttention(PerStepLayer):
 
     def fall_off(self, distance: Tensor) -> Tensor:
         """The factor on a weight at `distance` from the centre."""
+        raise NotImplementedError
+
+    def centre(
+        self, query: Tensor, memory: Tensors, position: Tensor
+    ) -> Tensor:
+        """`p_i` of each query, a real number, `(..., Tq)`.
+
+        Args:
+            query: `(..., Tq, query_dim)`.
+            memory: What all queries share.
+            position: The place of each query, integers up to broadcasting.
+        """
         raise NotImplementedError
 
     def build_score(
@@ -93,7 +101,7 @@ class LocalAttention(PerStepLayer):
     def attend(
         self,
         tensors: tuple[Tensors, Tensors],
-        centre: Tensor,
+        position: Tensor,
         causal: bool,
         return_attention_scores: bool,
         training: bool | None,
@@ -102,32 +110,23 @@ class LocalAttention(PerStepLayer):
 
         Args:
             tensors: Rows and shared tensors, as from `inputs`.
-            centre: `(..., Tq)`, the real number `p_i` of each query.
+            position: The place of each query, integers up to broadcasting.
             causal: Whether a query sees no key behind its own place.
             return_attention_scores: Whether to return the weights too.
             training: Whether to apply dropout.
         """
         rows, shared = tensors
+        shared = self.prepared(shared, training)
+        centre = self.centre(rows["query"], shared, position)
         rows["centre"] = ops.expand_dims(centre, -1)
-        shared["key"] = self.score.project_key(shared["key"])
-        if training and self.dropout:
-            shared["noise"] = weight_dropout.noise(
-                self.seed_generator.next(), rows["query"]
-            )
         kind = self._kind_of_window(shared)
 
-        def window(rows: Tensors, shared: Tensors) -> windows.Window:
-            steps = ops.shape(shared["value"])[-2]
-            return kind(rows["centre"], self.radius, steps)
-
         def of_rows(rows: Tensors, shared: Tensors) -> tuple[Tensor, ...]:
-            return self._attend(window(rows, shared), rows, shared, causal)
+            window = self._window(kind, rows, shared)
+            return self._attend(window, rows, shared, causal)
 
         if return_attention_scores:
-            sums, total, portions = of_rows(rows, shared)
-            weights = divided(portions, total, self.compute_dtype)
-            weights = window(rows, shared).spread(weights)
-            return divided(sums, total, self.compute_dtype), weights
+            return self._with_weights(rows, shared, causal)
         sums, total = query_blocks.over_queries(
             self,
             lambda rows, shared: of_rows(rows, shared)[:2],
@@ -139,6 +138,31 @@ class LocalAttention(PerStepLayer):
             fewest=kind.fewest(self.radius, ops.shape(shared["value"])[-2]),
         )
         return divided(sums, total, self.compute_dtype)
+
+    def recall(
+        self, query: Tensor, memory: Tensors, state: State, position: Tensor
+    ) -> tuple[Tensor, Tensor, State]:
+        """One query asks the memory: see `StepwiseAttention`."""
+        rows = inputs.row(query, position)
+        place = ops.expand_dims(position, -1)
+        centre = self.centre(rows["query"], memory, place)
+        rows["centre"] = ops.expand_dims(centre, -1)
+        return (*self._with_weights(rows, memory, causal=False), state)
+
+    def _with_weights(
+        self, rows: Tensors, shared: Tensors, causal: bool
+    ) -> tuple[Tensor, Tensor]:
+        """Context, and the weights over all keys."""
+        window = self._window(self._kind_of_window(shared), rows, shared)
+        sums, total, portions = self._attend(window, rows, shared, causal)
+        weights = divided(portions, total, self.compute_dtype)
+        context = divided(sums, total, self.compute_dtype)
+        return context, window.spread(weights)
+
+    def _window(
+        self, kind: type[windows.Window], rows: Tensors, shared: Tensors
+    ) -> windows.Window:
+        return kind(rows["centre"], self.radius, ops.shape(shared["value"])[-2])
 
     def _kind_of_window(self, shared: Tensors) -> type[windows.Window]:
         """Few keys are faster to score at once than to gather."""

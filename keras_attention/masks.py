@@ -14,6 +14,11 @@ def every(*visible: Tensor | None) -> Tensor | None:
     return functools.reduce(ops.logical_and, given) if given else None
 
 
+def where(visible: Tensor | None, x: Tensor, otherwise: Tensor) -> Tensor:
+    """`x` where visible; None hides nothing."""
+    return x if visible is None else ops.where(visible, x, otherwise)
+
+
 def of_keys(value_mask: Tensor | None) -> Tensor | None:
     """Hidden keys are hidden from every query: `(..., Tv) -> (..., 1, Tv)`."""
     return None if value_mask is None else ops.expand_dims(value_mask, -2)

@@ -121,7 +121,8 @@ class _Loop:
         outputs = [self._room(x) for x in keras.tree.flatten(self.like)]
         kept = [self._room(x) for x in state]
         results: Any = loop(step, self.steps, (outputs, kept, state))
-        return results
+        outputs, kept, state = results
+        return outputs, kept, state
 
     def _backward(
         self,
@@ -160,7 +161,7 @@ class _Loop:
                 [_known(x, y) for x, y in zip(new, of_state, strict=False)],
                 _put(of_rows, number, new[states:steps]),
                 [
-                    total + widened(x)
+                    _known(total + widened(x), total)
                     for total, x in zip(of_whole, new[steps:], strict=True)
                 ],
             )

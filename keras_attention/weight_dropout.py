@@ -38,10 +38,21 @@ def drop(
     Returns:
         `(..., Tq, Tv)`; the expectation is `weights`.
     """
+    kept = uniform(noise, query, key) >= rate
+    return ops.where(kept, weights / (1.0 - rate), 0.0)
+
+
+def uniform(noise: Tensor, query: Tensor, key: Tensor) -> Tensor:
+    """A number in [0, 1) for each query and key: see `drop`."""
     bits = _mix(noise + ops.cast(query, "int32"))
     bits = _mix(bits + _mix(ops.cast(key, "int32")))
-    uniform = ops.cast(_shift(bits, 8), "float32") * 2.0**-24
-    return ops.where(uniform >= rate, weights / (1.0 - rate), 0.0)
+    return ops.cast(_shift(bits, 8), "float32") * 2.0**-24
+
+
+def normal(noise: Tensor, query: Tensor, key: Tensor) -> Tensor:
+    """A standard normal number for each query and key: see `drop`."""
+    inside = uniform(noise, query, key) + 2.0**-25  # 0 would be infinite.
+    return 2**0.5 * ops.erfinv(2.0 * inside - 1.0)
 
 
 def _numbers(leading: Any) -> Tensor:

@@ -41,16 +41,13 @@ def gradient_of(
     return gradients
 
 
-def loop(
-    step: Callable[..., Any], stop: Any, start: list[Tensor]
-) -> list[Tensor]:
+def loop(step: Callable[..., Any], stop: Any, start: Any) -> Any:
     """The last state of `step(number, state) -> (number + 1, state)`."""
-    end: list[Tensor] = ops.while_loop(
+    return ops.while_loop(
         lambda number, _state: number < stop,
         step,
         (ops.convert_to_tensor(0, "int32"), start),
     )[1]
-    return end
 
 
 def merged(tensors: list[Tensor], real: Any) -> list[Tensor]:

@@ -4,6 +4,7 @@ from keras import ops
 
 from keras_attention import inputs
 from keras_attention.base_layer import Shape, Tensor
+from keras_attention.inputs import Tensors
 from keras_attention.local_attention import LocalAttention
 from keras_attention.serialization import export
 
@@ -65,21 +66,27 @@ class LocalMonotonicAttention(LocalAttention):
         training: bool | None = None,
     ) -> Tensor | tuple[Tensor, Tensor]:
         """Context, and the weights if asked: see the class."""
-        rows, shared = inputs.rows_and_shared(
+        tensors = inputs.rows_and_shared(
             query, value, key, query_mask, value_mask, attention_mask
         )
         if positions is None:
             positions = ops.arange(ops.shape(query)[-2], dtype="int32")
-        last = ops.maximum(inputs.lengths(shared) - 1, 0)
-        centre = ops.minimum(ops.cast(positions, "int32"), last)
-        every_query = ops.zeros_like(query[..., 0], "float32")
         return self.attend(
-            (rows, shared),
-            ops.cast(centre, "float32") + every_query,
+            tensors,
+            positions,
             use_causal_mask,
             return_attention_scores,
             training,
         )
+
+    def centre(
+        self, query: Tensor, memory: Tensors, position: Tensor
+    ) -> Tensor:
+        """The query's own place, or the last of the memory."""
+        last = ops.maximum(inputs.lengths(memory) - 1, 0)
+        place = ops.minimum(ops.cast(position, "int32"), last)
+        every_query = ops.zeros_like(query[..., 0], "float32")
+        return ops.cast(place, "float32") + every_query
 
     def fall_off(self, distance: Tensor) -> Tensor:
         """None within the window."""

@@ -6,6 +6,7 @@ from keras import ops
 
 from keras_attention import arguments, inputs
 from keras_attention.base_layer import Shape, Tensor
+from keras_attention.inputs import Tensors
 from keras_attention.local_attention import LocalAttention
 from keras_attention.precision import widened
 from keras_attention.serialization import export
@@ -80,12 +81,12 @@ class LocalPredictiveAttention(LocalAttention):
         training: bool | None = None,
     ) -> Tensor | tuple[Tensor, Tensor]:
         """Context, and the weights if asked: see the class."""
-        rows, shared = inputs.rows_and_shared(
+        tensors = inputs.rows_and_shared(
             query, value, key, query_mask, value_mask, attention_mask
         )
         return self.attend(
-            (rows, shared),
-            self._centre(rows["query"], inputs.lengths(shared)),
+            tensors,
+            tensors[0]["position"],
             use_causal_mask,
             return_attention_scores,
             training,
@@ -95,8 +96,11 @@ class LocalPredictiveAttention(LocalAttention):
         """The Gaussian, with sigma = D / 2."""
         return ops.exp(-2.0 * ops.square(distance / self.radius))
 
-    def _centre(self, query: Tensor, lengths: Tensor) -> Tensor:
+    def centre(
+        self, query: Tensor, memory: Tensors, position: Tensor
+    ) -> Tensor:
         """`p_i`, in float32: half precision cannot tell far places apart."""
         W, v, h = widened(self.W), widened(self.v), widened(query)
         place = ops.matmul(ops.tanh(ops.matmul(h, W)), v)
+        lengths = inputs.lengths(memory)
         return ops.cast(lengths, h.dtype) * ops.sigmoid(ops.squeeze(place, -1))

@@ -7,13 +7,15 @@ from keras import ops
 
 from keras_attention import arguments, boundary, inputs, stages
 from keras_attention.attention import Attention
-from keras_attention.base_layer import PerStepLayer, Shape, Tensor
+from keras_attention.base_layer import Shape, Tensor
+from keras_attention.inputs import Tensors
 from keras_attention.serialization import export
 from keras_attention.stages import Alignment, Score
+from keras_attention.stepwise import State, StepwiseAttention
 
 
 @export
-class MultiHeadAttention(PerStepLayer):
+class MultiHeadAttention(StepwiseAttention):
     """Several attentions side by side, each on its own projection.
 
         head_h = read(alignment(score(W_Q^h q, W_K^h k)), W_V^h v)
@@ -155,10 +157,7 @@ class MultiHeadAttention(PerStepLayer):
             _pairs_for_heads(attention_mask, query),
         )
         rows["query"] = _heads(rows["query"], self.W_Q, self.b_Q)
-        shared["value"], shared["key"] = (
-            _heads(shared["value"], self.W_V, self.b_V),
-            _heads(shared["key"], self.W_K, self.b_K),
-        )
+        self._split(shared)
         heads, *weights = keras.tree.flatten(
             self.attend.attend(
                 (rows, shared),
@@ -167,9 +166,44 @@ class MultiHeadAttention(PerStepLayer):
                 training,
             )
         )
-        output = ops.einsum("...hqv,hvo->...qo", heads, self.W_O)
-        output = output if self.b_O is None else output + self.b_O
+        output = self._joined(heads)
         return (output, *weights) if return_attention_scores else output
+
+    def remember(
+        self,
+        value: Tensor,
+        key: Tensor | None = None,
+        value_mask: Tensor | None = None,
+        training: bool | None = None,
+    ) -> Tensors:
+        """The heads of the memory: see `StepwiseAttention`."""
+        shared = inputs.memory(
+            _one_head(value),
+            None if key is None else _one_head(key),
+            _for_heads(value_mask),
+        )
+        self._split(shared)
+        return self.attend.prepared(shared, training)
+
+    def recall(
+        self, query: Tensor, memory: Tensors, state: State, position: Tensor
+    ) -> tuple[Tensor, Tensor, State]:
+        """One query asks the memory: see `StepwiseAttention`."""
+        query = _heads(_one_head(query), self.W_Q, self.b_Q)
+        heads, weights, state = self.attend.recall(
+            query, memory, state, position
+        )
+        return self._joined(heads), ops.mean(weights, axis=-3), state
+
+    def _split(self, shared: Tensors) -> None:
+        """Key and value into heads."""
+        shared["value"] = _heads(shared["value"], self.W_V, self.b_V)
+        shared["key"] = _heads(shared["key"], self.W_K, self.b_K)
+
+    def _joined(self, heads: Tensor) -> Tensor:
+        """The output of the heads' contexts."""
+        output = ops.einsum("...hqv,hvo->...qo", heads, self.W_O)
+        return output if self.b_O is None else output + self.b_O
 
     def _add_projection(
         self, name: str, kernel_shape: Shape, bias_shape: Shape

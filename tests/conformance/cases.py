@@ -43,6 +43,11 @@ def attention(**more: Any) -> dict[str, Any]:
     return {"dropout": 0.4, "seed": 5, "query_block_size": 2, **more}
 
 
+def recurrent(**more: Any) -> dict[str, Any]:
+    """The arguments of every `RecurrentAttention`, off their defaults."""
+    return {"dropout": 0.4, "seed": 5, **more}
+
+
 def kernel(**more: Any) -> dict[str, Any]:
     return {"kernel_initializer": "he_normal", **more}
 
@@ -70,6 +75,15 @@ class Doubled(ka.stages.Read):
 NOT_A_DISTRIBUTION = "weights_are_a_distribution"
 ZEROS = "nothing_visible_gives_zeros"
 EACH_BY_ITSELF = {NOT_A_DISTRIBUTION: "a sigmoid weighs each key by itself"}
+LOOPS = {"onnx": "a loop puts its steps in place, for which ONNX has no op"}
+MONOTONIC = {
+    **LOOPS,
+    "gradients_reach_every_weight": "the mode hard has no gradient",
+}
+FORWARD = {
+    **LOOPS,
+    "masks_agree": "a mask per query does not tell where reading begins",
+}
 BELOW_ONE = {
     NOT_A_DISTRIBUTION: "the Gaussian is not normalised again, as in the paper",
     "masks_agree": "a mask per query does not tell the length of the memory",
@@ -103,6 +117,32 @@ CASES = [
         ka.KeyValueAttention,
         lambda: {"window": 3, "parts": 3},
         exceptions={ZEROS: "h* also has its own p_t; the context r_t is 0"},
+    ),
+    Case(ka.CoverageAttention, lambda: recurrent(units=3), exceptions=LOOPS),
+    Case(
+        ka.IntraTemporalAttention,
+        lambda: recurrent(score="additive"),
+        exceptions=LOOPS,
+    ),
+    Case(
+        ka.MonotonicAttention,
+        lambda: recurrent(
+            score="general",
+            mode="hard",
+            initial_bias=-1.0,
+            score_noise=0.3,
+        ),
+        exceptions=MONOTONIC,
+    ),
+    Case(
+        ka.ForwardAttention,
+        lambda: recurrent(score="general", transition_agent=True),
+        exceptions=FORWARD,
+    ),
+    Case(
+        ka.ForwardMaskAttention,
+        lambda: recurrent(score="general"),
+        exceptions=LOOPS,
     ),
     Case(ka.FeedForwardAttention, lambda: kernel(step_bias=True)),
     Case(

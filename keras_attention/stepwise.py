@@ -1,0 +1,102 @@
+"""Attention that is asked one step at a time, as a recurrent decoder asks."""
+
+from typing import Any, TypeAlias
+
+import keras
+
+from keras_attention import arguments, inputs, weight_dropout
+from keras_attention.base_layer import PerStepLayer, Tensor
+from keras_attention.inputs import Tensors
+from keras_attention.stages import Score
+
+State: TypeAlias = dict[str, Tensor]
+
+
+class StepwiseAttention(PerStepLayer):
+    """Abstract: attention of a decoder to an encoder, whole or in steps.
+
+    What depends on the memory alone is computed once, by `remember`; `recall`
+    asks it with one query. A mechanism that remembers what it did before keeps
+    that in a state, which the caller carries from step to step.
+    """
+
+    def remember(
+        self,
+        value: Tensor,
+        key: Tensor | None = None,
+        value_mask: Tensor | None = None,
+        training: bool | None = None,
+    ) -> Tensors:
+        """The memory, its keys projected.
+
+        Args:
+            value: `(batch, Tv, value_dim)`.
+            key: `(batch, Tv, key_dim)`. Defaults to `value`.
+            value_mask: `(batch, Tv)`. False keys are not attended to.
+            training: Whether weights are to be dropped.
+        """
+        raise NotImplementedError
+
+    def initial_state(self, memory: Tensors) -> State:
+        """The state before the first step; by default there is none."""
+        return {}
+
+    def recall(
+        self, query: Tensor, memory: Tensors, state: State, position: Tensor
+    ) -> tuple[Tensor, Tensor, State]:
+        """One step.
+
+        Args:
+            query: `(batch, 1, query_dim)`.
+            memory: From `remember`.
+            state: From `initial_state`, or the step before.
+            position: The number of the step, integers `(batch,)`.
+
+        Returns:
+            Context, `(batch, 1, dim)`; weights, `(batch, 1, Tv)`, the mean of
+            the heads if there are several; and the state.
+        """
+        raise NotImplementedError
+
+
+class ScoringAttention(StepwiseAttention):
+    """Abstract: scores the keys, each projected once, and may drop weights.
+
+    Args:
+        dropout: Fraction of the attention weights to drop in training.
+        seed: Seed of the dropout.
+        **kwargs: `jit_compile`, and `keras.Layer` arguments, such as `name`.
+    """
+
+    score: Score
+
+    def __init__(
+        self, *, dropout: float = 0.0, seed: int | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.dropout = arguments.rate("dropout", dropout)
+        self.seed = arguments.seed(seed)
+        self.seed_generator = keras.random.SeedGenerator(self.seed)
+
+    def is_random(self) -> bool:
+        """Whether training needs noise; by default, for dropout."""
+        return self.dropout > 0
+
+    def remember(
+        self,
+        value: Tensor,
+        key: Tensor | None = None,
+        value_mask: Tensor | None = None,
+        training: bool | None = None,
+    ) -> Tensors:
+        """The memory, its keys projected: see `StepwiseAttention`."""
+        return self.prepared(inputs.memory(value, key, value_mask), training)
+
+    def prepared(self, shared: Tensors, training: bool | None) -> Tensors:
+        """The shared tensors with projected keys, and noise for dropout."""
+        prepared = {**shared, "key": self.score.project_key(shared["key"])}
+        if training and self.is_random():
+            prepared["noise"] = weight_dropout.noise(
+                self.seed_generator.next(), shared["value"]
+            )
+        return prepared

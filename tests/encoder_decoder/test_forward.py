@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+
+import keras_attention as ka
+from keras_attention.encoder_decoder.forward import stay_or_move
+from tests.encoder_decoder.scored import dot, weights_of
+from tests.worked import assert_worked
+
+SCORES = np.array([[1.0, 2, 0, 0], [0, 1, 2, 0]])
+WORKED = [[0.268941, 0.731059, 0, 0], [0.032059, 0.324027, 0.643914, 0]]
+WITH_AGENT = [0.461898, 0.538102, 0, 0]
+
+
+def test_worked_values():
+    assert_worked(weights_of(ka.ForwardAttention(dot()), SCORES), WORKED)
+
+
+def test_worked_transition():
+    """With u = 0.3."""
+    prior = stay_or_move(np.eye(1, 4), 0.3)
+    portions = np.asarray(prior) * np.exp(SCORES[0])
+    assert_worked((portions / portions.sum())[0], WITH_AGENT)
+
+
+def test_transition_agent_uses_the_step_before():
+    attend = ka.ForwardAttention(dot(), transition_agent=True)
+    query = np.array([[[1.0, 0], [0, 1]]], "float32")
+    value = SCORES.T[None].astype("float32")
+    attend(query, value)
+    w, b = np.array([[0.3], [-0.2], [0.5], [0.1]]), np.array([0.4])
+    attend.w.assign(w)
+    attend.b.assign(b)
+    context, weights = attend(query, value, return_attention_scores=True)
+    assert_worked(weights[0, 0], WORKED[0])  # u_0 = 1/2.
+    seen = np.concatenate([context[0, 0], query[0, 0]])
+    u = 1 / (1 + np.exp(-(seen @ w + b)))
+    prior = np.asarray(stay_or_move(np.asarray(weights[0, :1]), u))[0]
+    portions = prior * np.exp(SCORES[1])
+    assert_worked(weights[0, 1], portions / portions.sum())
+
+
+def test_scores_far_apart_do_not_end_it():
+    """As a product in float32 the weights are 0 / 0 from here on."""
+    scores = np.array([[0, -200.0, 0], [-200, -300, 300]])
+    weights = weights_of(ka.ForwardAttention(dot()), scores)
+    np.testing.assert_allclose(weights.sum(-1), 1.0)
+
+
+def test_reading_begins_at_the_first_visible_key():
+    wide = np.pad(SCORES, [(0, 0), (2, 1)], constant_values=5.0)
+    mask = np.array([[0, 0, 1, 1, 1, 1, 0]], bool)
+    weights = weights_of(ka.ForwardAttention(dot()), wide, value_mask=mask)
+    assert_worked(weights[:, 2:6], WORKED)
+
+
+def test_transition_agent_is_a_boolean():
+    with pytest.raises(ValueError, match="`transition_agent` must be True or"):
+        ka.ForwardAttention(transition_agent=1)
