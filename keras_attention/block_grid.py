@@ -6,6 +6,7 @@ from typing import Any
 from keras import ops
 
 from keras_attention.base_layer import Tensor
+from keras_attention.shapes import known
 
 Size = Any  # An integer, or a tensor where it is not known.
 Places = list[int | None]  # Which axis of the grid cuts each axis of a tensor.
@@ -74,7 +75,7 @@ class Grid:
     def cropped(self, x: Tensor) -> Tensor:
         """A padded `(*axes, dim)` without its padding."""
         cropped = x[tuple(slice(0, axis) for axis in self.axes)]
-        return _known(cropped, (*self.axes, x.shape[-1]))
+        return known(cropped, (*self.axes, x.shape[-1]))
 
     def cut(self, x: Tensor, places: Places, starts: list[Tensor]) -> Tensor:
         """The block of `x` that begins at `starts`."""
@@ -89,7 +90,7 @@ class Grid:
             size if place is None else self.sizes[place]
             for size, place in zip(x.shape, places, strict=True)
         ]
-        return _known(block, static)
+        return known(block, static)
 
     def put(
         self, x: Tensor, places: Places, starts: list[Tensor], block: Tensor
@@ -98,7 +99,7 @@ class Grid:
         if not _is_cut(places):
             return block
         updated = ops.slice_update(x, _at(places, starts), block)
-        return _known(updated, x.shape)
+        return known(updated, x.shape)
 
 
 def _is_cut(places: Places) -> bool:
@@ -107,10 +108,3 @@ def _is_cut(places: Places) -> bool:
 
 def _at(places: Places, starts: list[Tensor]) -> list[Any]:
     return [0 if place is None else starts[place] for place in places]
-
-
-def _known(x: Tensor, shape: Any) -> Tensor:
-    """`x`, told what is known of its shape: TensorFlow forgets it in loops."""
-    if hasattr(x, "set_shape"):
-        x.set_shape([n if isinstance(n, int) else None for n in shape])
-    return x

@@ -11,6 +11,9 @@ from keras import ops
 
 Shape: TypeAlias = tuple[int | None, ...]
 
+#: The only argument that is a list of tensors.
+STATE = "initial_state"
+
 
 def refuse_call_arguments(cls: type, kwargs: dict[str, Any]) -> None:
     """Tells where `kwargs` belong that are arguments of the call."""
@@ -30,7 +33,8 @@ def checked(
 ) -> dict[str, Any]:
     """The arguments of a call, with every mask turned into booleans."""
     for name, value in given.items():
-        _check_single_tensor(layer, signature, name, value)
+        if name != STATE:
+            _check_single_tensor(layer, signature, name, value)
     if "value" in signature.parameters and given.get("value") is None:
         query_and_value_shapes(layer, (), None)
     return {

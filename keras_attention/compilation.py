@@ -214,7 +214,7 @@ class _Program:
             zip(variables, values, strict=True), collect_losses=True
         ) as scope:
             before = [scope.get_current_value(v) for v in variables]
-            outputs = self._call(layer, **tensors, **self._settings)
+            outputs = self._call(layer, **_listed(tensors), **self._settings)
             after = [scope.get_current_value(v) for v in variables]
         self._updated = [
             i for i, old in enumerate(before) if after[i] is not old
@@ -306,7 +306,26 @@ def _is_compiled_here(layer: keras.Layer) -> bool:
 
 def _tensors_and_settings(
     arguments: dict[str, Any],
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    tensors = {k: v for k, v in arguments.items() if hasattr(v, "dtype")}
-    settings = {k: v for k, v in arguments.items() if k not in tensors}
+) -> tuple[dict[Any, Any], dict[str, Any]]:
+    """Apart; those of a list by its name and their numbers."""
+    tensors: dict[Any, Any] = {}
+    settings: dict[str, Any] = {}
+    for name, value in arguments.items():
+        if isinstance(value, list):
+            tensors |= {(name, i): x for i, x in enumerate(value)}
+        elif hasattr(value, "dtype"):
+            tensors[name] = value
+        else:
+            settings[name] = value
     return tensors, settings
+
+
+def _listed(tensors: dict[Any, Any]) -> dict[str, Any]:
+    """Lists where `_tensors_and_settings` took them apart."""
+    listed: dict[str, Any] = {}
+    for name, tensor in tensors.items():
+        if isinstance(name, tuple):
+            listed.setdefault(name[0], []).append(tensor)
+        else:
+            listed[name] = tensor
+    return listed

@@ -14,6 +14,9 @@ EXPORTED: list[type["SerializableLayer"]] = []
 #: Every public loss and metric, likewise.
 MEASURES: list[type["Serializable"]] = []
 
+#: Every public part of a decoder that is not called as a layer is, likewise.
+PARTS: list[type["Serializable"]] = []
+
 Class = TypeVar("Class", bound="Serializable")
 
 
@@ -23,6 +26,13 @@ def export(cls: type[Class]) -> type[Class]:
         EXPORTED.append(cls)
     else:
         MEASURES.append(cls)
+    keras.saving.register_keras_serializable(PACKAGE)(cls)
+    return cls
+
+
+def export_part(cls: type[Class]) -> type[Class]:
+    """As `export`, for what is not called with tensors alone."""
+    PARTS.append(cls)
     keras.saving.register_keras_serializable(PACKAGE)(cls)
     return cls
 

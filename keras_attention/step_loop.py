@@ -12,6 +12,7 @@ from keras import ops
 
 from keras_attention.base_layer import Tensor
 from keras_attention.precision import widened
+from keras_attention.shapes import known, known_as
 from keras_attention.written_gradients import (
     gradient_of,
     is_real,
@@ -115,7 +116,7 @@ class _Loop:
             return number + 1, (
                 _put(outputs, number, new),
                 _put(kept, number, state),
-                [_known(x, y) for x, y in zip(after, state, strict=True)],
+                [known_as(x, y) for x, y in zip(after, state, strict=True)],
             )
 
         outputs = [self._room(x) for x in keras.tree.flatten(self.like)]
@@ -158,10 +159,10 @@ class _Loop:
             )
             states, steps = len(of_state), len(of_state) + len(of_rows)
             return done + 1, (
-                [_known(x, y) for x, y in zip(new, of_state, strict=False)],
+                [known_as(x, y) for x, y in zip(new, of_state, strict=False)],
                 _put(of_rows, number, new[states:steps]),
                 [
-                    _known(total + widened(x), total)
+                    known_as(total + widened(x), total)
                     for total, x in zip(of_whole, new[steps:], strict=True)
                 ],
             )
@@ -180,8 +181,7 @@ class _Loop:
     def _room(self, x: Tensor) -> Tensor:
         """Zeros for one `x` of each step."""
         room = ops.zeros((self.steps, *ops.shape(x)), x.dtype)
-        room.set_shape((None, *x.shape))
-        return room
+        return known(room, (None, *x.shape))
 
 
 def _at(tensors: list[Tensor], number: Tensor) -> list[Tensor]:
@@ -192,7 +192,7 @@ def _put(
     rooms: list[Tensor], number: Tensor, new: list[Tensor]
 ) -> list[Tensor]:
     return [
-        _known(
+        known_as(
             ops.slice_update(
                 room,
                 [number, *[0] * (len(room.shape) - 1)],
@@ -202,9 +202,3 @@ def _put(
         )
         for room, x in zip(rooms, new, strict=True)
     ]
-
-
-def _known(x: Tensor, like: Tensor) -> Tensor:
-    """`x`, told what is known of its shape: TensorFlow forgets it in loops."""
-    x.set_shape(like.shape)
-    return x

@@ -41,6 +41,10 @@ class StepwiseAttention(PerStepLayer):
         """The state before the first step; by default there is none."""
         return {}
 
+    def context_dim(self, query_dim: int, value_dim: int) -> int:
+        """The size of a context; by default, that of a value."""
+        return value_dim
+
     def recall(
         self, query: Tensor, memory: Tensors, state: State, position: Tensor
     ) -> tuple[Tensor, Tensor, State]:

@@ -185,6 +185,10 @@ class MultiHeadAttention(StepwiseAttention):
         self._split(shared)
         return self.attend.prepared(shared, training)
 
+    def context_dim(self, query_dim: int, value_dim: int) -> int:
+        """The size of the output."""
+        return self.output_dim or query_dim
+
     def recall(
         self, query: Tensor, memory: Tensors, state: State, position: Tensor
     ) -> tuple[Tensor, Tensor, State]:
