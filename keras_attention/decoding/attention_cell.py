@@ -1,6 +1,8 @@
 """A recurrent cell that attends at every step."""
 
+import contextlib
 import inspect
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import keras
@@ -92,7 +94,8 @@ class AttentionCell(SerializableLayer):
         output_dim = getattr(self.cell, "output_size", states[0].shape[-1])
         asked = self._asked(states, ops.zeros((1, output_dim)))
         query_shape = (memory_shape[0], 1, asked.shape[-1])
-        self.attention.build(query_shape, memory_shape)
+        if not self.attention.built:  # A loaded part arrives already built.
+            self.attention.build(query_shape, memory_shape)
         size: Any
         value_dim: Any
         size, value_dim = input_shape[-1], memory_shape[-1]
@@ -105,7 +108,8 @@ class AttentionCell(SerializableLayer):
         self.output_size = self.units or both
         if self.input_feeding:
             size += self.units or self._context_dim
-        self.cell.build((input_shape[0], size))
+        if not self.cell.built:
+            self.cell.build((input_shape[0], size))
         if self.units:
             self.W = self.add_weight((both, self.units), name="W")
 
@@ -168,6 +172,28 @@ class AttentionCell(SerializableLayer):
         if self.input_feeding:
             new["fed"] = h if self.units else context
         return h, weights, new
+
+    @contextlib.contextmanager
+    def dropping(
+        self, inputs: Tensor, state: State, memory: Tensors, training: Any
+    ) -> Iterator[None]:
+        """Within it, the cell drops the same at every step.
+
+        Keras's cells draw what they drop at their first step, and keep it. So
+        that a loop finds it there, a step is made in front.
+        """
+        if not training:
+            yield
+            return
+        self._forget_dropout()
+        self.step(inputs, state, memory, training)
+        yield
+        self._forget_dropout()
+
+    def _forget_dropout(self) -> None:
+        for layer in self.cell._flatten_layers():
+            for name in ("reset_dropout_mask", "reset_recurrent_dropout_mask"):
+                getattr(layer, name, lambda: None)()
 
     def _attend(
         self, query: Tensor, state: State, memory: Tensors

@@ -105,7 +105,8 @@ class AttentionDecoder(BaseLayer):
             self.embedding.build(targets_shape)
         size = self.embedding.compute_output_shape(targets_shape)[-1]
         batch, steps = targets_shape
-        self.cell.build((batch, size), memory_shape)
+        if not self.cell.built:
+            self.cell.build((batch, size), memory_shape)
         if not self.output_layer.built:
             self.output_layer.build((batch, steps, self.cell.output_size))
 
@@ -233,14 +234,12 @@ class AttentionDecoder(BaseLayer):
             return (h, weights), _held(row, new, state)
 
         whole = (compilation.values_of(self.cell), memory)
-        (h, weights), last = self._over_targets(
-            step,
-            rows,
-            targets_mask,
-            state,
-            whole,
-            self._zeros_of_outputs(memory),
-        )
+        like = self._zeros_of_outputs(memory)
+        first = ops.sum(rows["inputs"], axis=1)
+        with self.cell.dropping(first, state, memory, training):
+            (h, weights), last = self._over_targets(
+                step, rows, targets_mask, state, whole, like
+            )
         return self.output_layer(h), weights, last
 
     def _sampled(
@@ -280,14 +279,16 @@ class AttentionDecoder(BaseLayer):
 
         zeros, weights = self._zeros_of_outputs(memory)
         logits = self.output_layer(ops.expand_dims(zeros, 1))[:, 0]
-        (logits, weights), last = self._over_targets(
-            step,
-            rows,
-            targets_mask,
-            {"decoder": state, "own": rows["given"][:, 0]},
-            (compilation.values_of(self), memory),
-            (ops.zeros_like(logits), weights),
-        )
+        first = self.embedding(ops.zeros_like(rows["given"][:, :1]))[:, 0]
+        with self.cell.dropping(first, state, memory, training):
+            (logits, weights), last = self._over_targets(
+                step,
+                rows,
+                targets_mask,
+                {"decoder": state, "own": rows["given"][:, 0]},
+                (compilation.values_of(self), memory),
+                (ops.zeros_like(logits), weights),
+            )
         return logits, weights, last["decoder"]
 
     def _over_targets(

@@ -234,7 +234,9 @@ class _Search:
         after["finished"] = ops.logical_or(
             was_finished, token == self.rules.end_id
         )
-        new = {"token": token, "parent": parent, "weights": weights}
+        new = {"token": token, "parent": parent}
+        if weights is not None:
+            new["weights"] = self._from(parent, weights)
         return {
             "token": ops.reshape(token, (-1,)),
             "state": keras.tree.map_structure(
@@ -268,15 +270,19 @@ class _Search:
     def _with_prefix(
         self, allowed: Tensor, token: Tensor, position: Tensor
     ) -> Tensor:
-        length = ops.shape(self.prefix)[1]
         prefix: Any = ops.cast(self.prefix, "int32")
-        forced = ops.take(
-            ops.pad(prefix, [[0, 0], [0, 1]], constant_values=-1),
-            ops.minimum(position, length),
-            axis=1,
-        )
+        # Behind the prefix any token may stand.
+        prefix = ops.pad(prefix, [[0, 0], [0, 1]], constant_values=-1)
+        number = ops.arange(ops.shape(prefix)[1], dtype="int32")
+        forced = ops.take(prefix, ops.minimum(position, number[-1]), axis=1)
         forced = ops.reshape(forced, (-1, 1, 1))
-        return ops.where(forced >= 0, token == forced, allowed)
+        is_due = ops.logical_and(prefix >= 0, number > position)
+        may_end = ops.logical_not(ops.any(is_due, axis=1))
+        may_end = ops.reshape(may_end, (-1, 1, 1))
+        free = ops.logical_and(
+            allowed, ops.logical_or(may_end, token != self.rules.end_id)
+        )
+        return ops.where(forced >= 0, token == forced, free)
 
     def _read(self, last: dict[str, Tensor], notes: Any) -> Generated:
         """Follows every hypothesis backwards to its first token."""
