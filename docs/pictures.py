@@ -264,6 +264,58 @@ def key_value_attention() -> None:
 
 
 @drawing
+def coverage_attention() -> None:
+    query = np.zeros((1, 8, 1), "float32")
+    key = np.array([3, 6, 1, 0, 7, 2, 5, 4], "float32").reshape(1, -1, 1)
+    attend = ka.CoverageAttention(units=1)
+    attend.build(query.shape, key.shape)
+    attend.score.U.assign([[0.15]])
+    attend.score.v.assign([[40.0]])
+    maps = {}
+    for w in (0.0, -1.0):
+        attend.w.assign([[w]])
+        _, weights = attend(query, key, return_attention_scores=True)
+        maps[f"w = {w:.0f}"] = weights[0]
+    covered = np.cumsum(weights[0], axis=0)
+    _heatmaps({**maps, "coverage after the query": covered})
+
+
+@drawing
+def intra_temporal_attention() -> None:
+    query, key = _normal((1, 10, 4)), _normal((1, 12, 4))
+    query[..., 0], key[..., 0] = 1.0, 0.0
+    key[0, [3, 8], 0] = 4.0
+    _two_weights(query, key, ka.IntraTemporalAttention("dot"))
+
+
+@drawing
+def monotonic_attention() -> None:
+    query, key = 2 * _normal((1, 12, 4)), _normal((1, 20, 4))
+    maps = {}
+    for mode in ("soft", "hard"):
+        attend = ka.MonotonicAttention("dot", mode, initial_bias=-2.0)
+        _, weights = attend(query, key, return_attention_scores=True)
+        maps[mode] = weights[0]
+    _heatmaps(maps)
+
+
+@drawing
+def forward_attention() -> None:
+    query, key = _normal((1, 16, 4)), _normal((1, 12, 4))
+    _two_weights(query, key, ka.ForwardAttention("dot"))
+
+
+@drawing
+def forward_mask_attention() -> None:
+    key = _positions(12)
+    query = key[:, [0, 2, 1, 3, 5, 4, 2, 6, 8, 7, 11]]
+    weights = _two_weights(query, key, ka.ForwardMaskAttention("dot"))
+    favourites = weights.argmax(axis=-1)
+    plt.sca(plt.gcf().axes[1])
+    plt.plot(favourites, np.arange(len(favourites)), ".", color="C3")
+
+
+@drawing
 def feed_forward_attention() -> None:
     inputs = _normal((1, 30, 4)) * 0.3
     inputs[0, :, 0] = 0
@@ -322,6 +374,18 @@ def key_value_memory() -> None:
     _heatmaps(
         {"hop 1": weights[0, :1], "hop 2": weights[0, 1:]}, axes=("slot", "")
     )
+
+
+def _two_weights(
+    query: np.ndarray, key: np.ndarray, attend: ka.ForwardAttention
+) -> np.ndarray:
+    """Those of a softmax, and those of `attend`, which are returned."""
+    _, plain = ka.LuongAttention("dot")(
+        query, key, return_attention_scores=True
+    )
+    _, weights = attend(query, key, return_attention_scores=True)
+    _heatmaps({"softmax": plain[0], type(attend).__name__: weights[0]})
+    return _numpy(weights)[0]
 
 
 def _three_weights(align: ka.SoftmaxAlignment) -> None:
