@@ -57,6 +57,11 @@ from keras_attention.channel.sequence_squeeze_excitation import (
 # A memory that is asked several times.
 from keras_attention.memory.key_value_memory import KeyValueMemory
 
+# A recurrent decoder: taught in one loop, generating in another.
+from keras_attention.decoding.attention_cell import AttentionCell
+from keras_attention.decoding.attention_decoder import AttentionDecoder
+from keras_attention.decoding.encoder_decoder import EncoderDecoder
+
 # What a decoder is trained on.
 from keras_attention.losses.token_crossentropy import TokenCrossentropy
 from keras_attention.losses.doubly_stochastic import DoublyStochasticLoss
@@ -107,6 +112,9 @@ __all__ = [
     "CoverageLoss",
     "TokenAccuracy",
     "Perplexity",
+    "AttentionCell",
+    "AttentionDecoder",
+    "EncoderDecoder",
     "error_rates",
     "bleu",
 ]

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import keras_attention as ka
-from keras_attention.serialization import EXPORTED
+from keras_attention import decoding
+from keras_attention.serialization import EXPORTED, PARTS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -77,8 +78,16 @@ def test_every_layer_has_a_page(name):
 
 def test_losses_and_metrics_share_a_page():
     text = (DOCS / "losses_and_metrics.md").read_text()
+    elsewhere = {*LAYERS, *(cls.__name__ for cls in PARTS)}
     for name in ka.__all__:
-        assert name in LAYERS or f"::: keras_attention.{name}\n" in text
+        assert name in elsewhere or f"::: keras_attention.{name}\n" in text
+
+
+def test_parts_of_a_decoder_share_a_page():
+    text = (DOCS / "decoding.md").read_text()
+    for name in (*(cls.__name__ for cls in PARTS), *decoding.__all__):
+        place = "" if hasattr(ka, name) else "decoding."
+        assert f"::: keras_attention.{place}{name}\n" in text
 
 
 def test_every_page_is_in_the_navigation_and_exists():
