@@ -14,8 +14,8 @@ THEIRS = "tests.oracles.tensorflow_addons.theirs"
 
 
 @pytest.fixture(scope="session")
-def addons(tmp_path_factory):
-    """What tensorflow-addons finds, by kind and name."""
+def folder(tmp_path_factory):
+    """Where tensorflow-addons wrote what it finds."""
     if importlib.util.find_spec("tensorflow_addons") is None:
         pytest.skip(
             "tensorflow-addons is not installed (no wheel from Python 3.12 on)"
@@ -30,4 +30,10 @@ def addons(tmp_path_factory):
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="session")
+def addons(folder):
+    """What tensorflow-addons finds, by kind and name."""
     return {path.stem: dict(np.load(path)) for path in folder.glob("*.npz")}

@@ -95,6 +95,7 @@ def wrapper():
     fed = {"context": VALUE, "layer": UNITS}
     return {
         **attention(),
+        "r": np.float32(0.5),  # Every step stops somewhere.
         **{
             f"kernel_{name}": normal(EMBEDDING + size, 4 * CELL)
             for name, size in fed.items()

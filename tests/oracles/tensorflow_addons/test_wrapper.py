@@ -8,18 +8,41 @@ import keras
 import numpy as np
 import pytest
 
+from keras_attention.migration import tensorflow_addons as migration
 from tests.oracles.tensorflow_addons import inputs, ours
 
 
 @pytest.mark.parametrize("case", inputs.WRAPPERS, ids=str)
 def test_steps(addons, case):
     given = inputs.wrapper()
+    cell = _cell(given, case)
+    ours.fill_cell(cell, given, *case)
+    _assert_equal_steps(cell, given, addons, case)
+
+
+@pytest.mark.parametrize("case", inputs.WRAPPERS, ids=str)
+def test_loaded(folder, addons, case):
+    given = inputs.wrapper()
+    cell = _cell(given, case)
+    number = inputs.WRAPPERS.index(case)
+    arrays = migration.read(folder / f"wrapper-{number}")
+    migration.load_cell(cell, arrays, "wrapper")
+    _assert_equal_steps(cell, given, addons, case)
+
+
+def _cell(given, case):
+    cell = ours.cell(*case)
+    cell.build((inputs.B, inputs.EMBEDDING), given["value"].shape)
+    return cell
+
+
+def _assert_equal_steps(cell, given, addons, case):
     *_, fed = case
     theirs = {
         name: addons["wrapper"][f"{case}-{name}"]
         for name in ("outputs", "alignments", "h", "c")
     }
-    outputs, alignments, h, c = _steps(given, case)
+    outputs, alignments, h, c = _steps(cell, given)
     if fed == "context":  # Ours gives [context; cell output].
         ours.assert_equal(outputs[..., inputs.VALUE :], theirs["h"])
         outputs = outputs[..., : inputs.VALUE]
@@ -29,10 +52,7 @@ def test_steps(addons, case):
     ours.assert_equal(c, theirs["c"])
 
 
-def _steps(given, case):
-    cell = ours.cell(*case)
-    cell.build((inputs.B, inputs.EMBEDDING), given["value"].shape)
-    ours.fill_cell(cell, given, *case)
+def _steps(cell, given):
     memory = cell.attention.remember(given["value"], None, ours.mask(given))
     state = cell.initial_state(memory, [given["h"], given["c"]])
     rows = []

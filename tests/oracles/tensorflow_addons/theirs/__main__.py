@@ -6,6 +6,7 @@ import sys
 import numpy as np
 
 from tests.oracles.tensorflow_addons.theirs import (
+    checkpoints,
     decoders,
     legacy,
     mechanisms,
@@ -22,10 +23,13 @@ RUNS = {
 
 
 def main(folder):
-    """A file of arrays for each kind."""
+    """A file of arrays for each kind, and checkpoints."""
+    folder = pathlib.Path(folder)
     tfa = legacy.tensorflow_addons()
     for name, run in RUNS.items():
-        np.savez(pathlib.Path(folder, f"{name}.npz"), **run(tfa))
+        np.savez(folder / f"{name}.npz", **run(tfa))
+    trained = checkpoints.run(tfa, folder)
+    np.savez(folder / "trained.npz", **trained)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def _loss(tfa, given):
     )
 
 
-def _output_layer(given, may_end=True):
+def output_layer(given, may_end=True):
     layer = tf.keras.layers.Dense(inputs.TOKENS)
     layer.build((None, inputs.UNITS))
     layer.set_weights([given["output_W"], inputs.output_b(given, may_end)])
@@ -41,7 +41,7 @@ def _training(tfa, given, name):
     decoder = tfa.seq2seq.BasicDecoder(
         cell,
         tfa.seq2seq.TrainingSampler(),
-        _output_layer(given),
+        output_layer(given),
         impute_finished=True,
     )
     outputs, state, _lengths = decoder(
@@ -58,7 +58,7 @@ def _greedy(tfa, given, name):
     decoder = tfa.seq2seq.BasicDecoder(
         cell,
         tfa.seq2seq.GreedyEmbeddingSampler(),
-        _output_layer(given),
+        output_layer(given),
         maximum_iterations=inputs.MAX_LENGTH,
     )
     outputs, _state, lengths = decoder(
@@ -76,7 +76,7 @@ def _beam(tfa, given, name, may_end, penalties):
     decoder = tfa.seq2seq.BeamSearchDecoder(
         cell,
         inputs.WIDTH,
-        output_layer=_output_layer(given, may_end),
+        output_layer=output_layer(given, may_end),
         maximum_iterations=inputs.MAX_LENGTH,
         reorder_tensor_arrays=False,
         **{f"{penalty}_weight": x for penalty, x in penalties.items()},

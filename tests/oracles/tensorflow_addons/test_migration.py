@@ -1,0 +1,30 @@
+"""Models that tensorflow-addons trained and saved, loaded here."""
+
+import keras
+import pytest
+
+from keras_attention.migration import tensorflow_addons as migration
+from tests.oracles.tensorflow_addons import inputs, ours
+
+
+@pytest.mark.parametrize("name", inputs.DECODERS)
+def test_a_trained_model_gives_the_same_logits(folder, addons, name):
+    given = inputs.decoders()
+    decoder = ours.decoder(given, name)
+    arguments = {
+        "targets": given["targets"],
+        "memory": given["value"],
+        "memory_mask": ours.mask(given),
+        "initial_state": [given["h"], given["c"]],
+    }
+    expected = addons["trained"][f"{name}-logits"]
+    before = keras.ops.convert_to_numpy(decoder(**arguments))
+    assert abs(before - expected).max() > 0.1
+    migration.load_decoder(
+        decoder,
+        migration.read(folder / name),
+        "decoder/rnn_cell",
+        embedding="decoder/embedding",
+        output_layer="decoder/fc",
+    )
+    ours.assert_equal(decoder(**arguments), expected)
