@@ -45,7 +45,9 @@ SLOT = "/.OPTIMIZER_SLOT/"
 
 
 def read(path: str | os.PathLike[str]) -> Arrays:
-    """The weights of a checkpoint by name, without optimizers' moments.
+    """The variables of a checkpoint by name, as arrays.
+
+    What optimizers keep beside each weight is left out.
 
     Args:
         path: What `tf.train.Checkpoint.save` returned, what

@@ -42,22 +42,14 @@ def _load(cell, arrays):
     migration.load_cell(cell, arrays, "rnn", **names)
 
 
-def test_reads_weights_alone(tmp_path):
-    x = tf.Variable([1.0, 2.0])
-    kept = tf.Module()
-    kept.x = x
-    optimizer = tf.Module()
-    optimizer.moments = [tf.Variable([3.0, 4.0])]
-    checkpoint = tf.train.Checkpoint(model=kept, optimizer=optimizer)
-    path = checkpoint.save(tmp_path / "checkpoint")
+def test_reads_variables_by_name(tmp_path):
+    model = tf.Module()
+    model.x = tf.Variable([1.0, 2.0])
+    path = tf.train.Checkpoint(model=model).save(tmp_path / "checkpoint")
     for given in (path, tmp_path):
         arrays = migration.read(given)
+        assert set(arrays) == {"model/x", "save_counter"}
         np.testing.assert_array_equal(arrays["model/x"], [1, 2])
-        assert set(arrays) == {
-            "model/x",
-            "optimizer/moments/0",
-            "save_counter",
-        }
 
 
 def test_loads_every_weight_to_its_place():

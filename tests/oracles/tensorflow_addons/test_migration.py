@@ -2,9 +2,20 @@
 
 import keras
 import pytest
+import tensorflow as tf
 
 from keras_attention.migration import tensorflow_addons as migration
 from tests.oracles.tensorflow_addons import inputs, ours
+
+
+def test_leaves_out_what_optimizers_keep_beside_a_weight(folder):
+    every = tf.train.load_checkpoint(folder / "monotonic")
+    names = every.get_variable_to_shape_map()
+    slots = [name for name in names if migration.SLOT in name]
+    assert any(name.startswith("decoder/fc/kernel/") for name in slots)
+    arrays = migration.read(folder / "monotonic")
+    below = [name for name in arrays if name.startswith("decoder/fc/")]
+    assert sorted(below) == ["decoder/fc/bias", "decoder/fc/kernel"]
 
 
 @pytest.mark.parametrize("name", inputs.DECODERS)
