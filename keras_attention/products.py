@@ -1,12 +1,20 @@
 """The two matrix products of attention, summed in float32 at least.
 
+Large tables of pairs have their gradients written out on TensorFlow: left to
+itself, XLA multiplies by a transposed table, `scores^T q` and `weights^T g`;
+here it is `(q^T scores)^T` and `(g^T weights)^T`, the same numbers with the
+small factor transposed.
+
 A single query and few keys, such as a window, are multiplied and summed
 instead: XLA fuses that with what made the keys, so that a gathered window is
 never written to memory.
 """
 
 import math
+from collections.abc import Callable
+from typing import Any
 
+import keras
 from keras import ops
 
 from keras_attention.base_layer import Tensor
@@ -18,26 +26,62 @@ FEW = 128
 #: Sums that run side by side, as vectors in the processor do.
 LANES = 16
 
+#: From how many pairs on a table is large.
+LARGE = 2**17
+
 
 def of_pairs(query: Tensor, key: Tensor) -> Tensor:
     """`q_i . k_j`: `(..., Tq, dim), (..., Tv, dim) -> (..., Tq, Tv)`."""
     query, key = widened(query), widened(key)
-    if not _is_single(query, key):
-        return ops.matmul(query, ops.swapaxes(key, -1, -2))
-    products = _in_lanes(query) * _in_lanes(key)
-    sums = ops.sum(ops.sum(products, -2), -1)
-    return ops.expand_dims(sums, -2)
+    if _is_single(query, key):
+        return _summed_pairs(query, key)
+    if _is_large(query, key):
+        return _of_pairs(query, key)
+    return ops.matmul(query, _transposed(key))
 
 
 def of_weights(weights: Tensor, value: Tensor) -> Tensor:
     """`sum_j w_j v_j`: `(..., Tq, Tv), (..., Tv, dim) -> (..., Tq, dim)`."""
     weights, value = widened(weights), widened(value)
-    if not _is_single(weights, value):
-        return ops.matmul(weights, value)
+    if _is_single(weights, value):
+        return _summed_weights(weights, value)
+    if _is_large(weights, value):
+        return _of_weights(weights, value)
+    return ops.matmul(weights, value)
+
+
+@ops.custom_gradient
+def _of_pairs(query: Tensor, key: Tensor) -> tuple[Tensor, Callable[..., Any]]:
+    def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
+        by_key = ops.matmul(_transposed(query), upstream)
+        return ops.matmul(upstream, key), _transposed(by_key)
+
+    return ops.matmul(query, _transposed(key)), gradient
+
+
+@ops.custom_gradient
+def _of_weights(
+    weights: Tensor, value: Tensor
+) -> tuple[Tensor, Callable[..., Any]]:
+    def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
+        by_value = ops.matmul(_transposed(upstream), weights)
+        by_weights = ops.matmul(upstream, _transposed(value))
+        return by_weights, _transposed(by_value)
+
+    return ops.matmul(weights, value), gradient
+
+
+def _summed_pairs(query: Tensor, key: Tensor) -> Tensor:
+    products = _in_lanes(query) * _in_lanes(key)
+    sums = ops.sum(ops.sum(products, -2), -1)
+    return ops.expand_dims(sums, -2)
+
+
+def _summed_weights(weights: Tensor, value: Tensor) -> Tensor:
     value_in_lanes = _in_lanes(value)
     # Spread first, so that the gradient is summed in lanes too.
     ones = ops.ones((value_in_lanes.shape[-1],), weights.dtype)
-    portions = ops.expand_dims(ops.swapaxes(weights, -1, -2) * ones, -2)
+    portions = ops.expand_dims(_transposed(weights) * ones, -2)
     sums = ops.sum(portions * value_in_lanes, -3)
     return ops.reshape(sums, (*ops.shape(sums)[:-2], 1, value.shape[-1]))
 
@@ -47,7 +91,23 @@ def _is_single(rows: Tensor, columns: Tensor) -> bool:
     return rows.shape[-2] == 1 and keys is not None and keys <= FEW
 
 
+def _is_large(rows: Tensor, columns: Tensor) -> bool:
+    """Not where axes are broadcast, whose gradients would need sums."""
+    if keras.backend.backend() != "tensorflow":
+        return False
+    if any(isinstance(x, keras.KerasTensor) for x in (rows, columns)):
+        return False
+    if tuple(rows.shape[:-2]) != tuple(columns.shape[:-2]):
+        return False
+    queries, keys = rows.shape[-2], columns.shape[-2]
+    return None not in (queries, keys) and queries * keys > LARGE
+
+
 def _in_lanes(x: Tensor) -> Tensor:
     """`(..., m, dim) -> (..., m, dim / lanes, lanes)`."""
     lanes = math.gcd(x.shape[-1], LANES)
     return ops.reshape(x, (*ops.shape(x)[:-1], x.shape[-1] // lanes, lanes))
+
+
+def _transposed(x: Tensor) -> Tensor:
+    return ops.swapaxes(x, -1, -2)

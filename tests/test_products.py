@@ -20,6 +20,14 @@ FUNCTIONS = {
         (1, 4),
         (4, 24),
     ),
+    # A large table has its gradients written out.
+    "large_pairs": (products.of_pairs, "...qd,...kd->...qk", (3, 5), (4, 5)),
+    "large_weights": (
+        products.of_weights,
+        "...qk,...kd->...qd",
+        (3, 4),
+        (4, 5),
+    ),
     "one_weight": (products.of_weights, "...qk,...kd->...qd", (1, 1), (1, 5)),
 }
 LEADING = [
@@ -31,6 +39,16 @@ LEADING = [
     ((2,), ()),
     ((), (2,)),
 ]
+
+
+@pytest.fixture(autouse=True)
+def large(request, monkeypatch):
+    """Large is what the name of the product says."""
+    name = getattr(request.node, "callspec", None)
+    is_large = name is not None and "large" in name.params.get("name", "")
+    if is_large:
+        monkeypatch.setattr(products, "LARGE", 1)
+
 
 every_product = pytest.mark.parametrize("name", FUNCTIONS)
 all_leading = pytest.mark.parametrize("leading", LEADING, ids=str)

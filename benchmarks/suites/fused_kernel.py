@@ -1,13 +1,15 @@
 """MultiHeadAttention beside PyTorch's fused kernel.
 
 `torch.nn.functional.scaled_dot_product_attention` between the same four
-projections; the limit is the matrix products alone. Forward: ours as one
+projections; the limit is the matrix products alone. `own_gradient` is ours with
+the gradients of the products left to XLA. Forward: ours as one
 `tf.function(jit_compile=True)`, PyTorch's under `inference_mode`. Gradient: of
 all weights and of the inputs.
 """
 
 import functools
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import torch
@@ -16,6 +18,7 @@ from benchmarks import matrix_products, ways
 from benchmarks.cases import Case
 from benchmarks.sides import Side, arrays
 from benchmarks.suites import layers
+from keras_attention import products
 
 MEMORY = True
 REST = 0.02
@@ -38,11 +41,21 @@ def sides(case: Case) -> dict[str, Side]:
     """Ours, PyTorch's, and the limit."""
     model = layers.multi_head(case)["ours"]
     training = case.way == "gradient"
-    return {
+    compared = {
         "ours": ways.side(model, case.way, case.batch),
         "torch": _torch(model, case, training),
         "limit": matrix_products.multi_head(case, training),
     }
+    if training:
+        compared["own_gradient"] = _own_gradient(model, case)
+    return compared
+
+
+def _own_gradient(model: Any, case: Case) -> Side:
+    side = ways.side(model, case.way, case.batch)
+    with mock.patch.object(products, "LARGE", float("inf")):
+        side.run()  # Is traced here.
+    return side
 
 
 class FusedAttention(torch.nn.Module):

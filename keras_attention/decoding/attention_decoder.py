@@ -205,10 +205,10 @@ class AttentionDecoder(BaseLayer):
                 "with targets: its weights do not exist yet."
             )
         given = {
-            "memory": ops.convert_to_tensor(memory),
+            "memory": ops.convert_to_tensor(memory, self.compute_dtype),
             "memory_mask": boundary.as_mask("memory_mask", memory_mask),
             "initial_state": initial_state,
-            "prefix": prefix,
+            "prefix": _integers(prefix),
             "strategy": chosen,
             "rules": rules,
         }
@@ -367,6 +367,10 @@ def _generated(
             noise=noise,
         )
     )
+
+
+def _integers(x: Any) -> Tensor | None:
+    return None if x is None else ops.convert_to_tensor(x, "int32")
 
 
 def _best(found: Generated, n_best: int | None) -> Generated:

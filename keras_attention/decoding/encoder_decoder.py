@@ -109,11 +109,15 @@ class EncoderDecoder(Serializable, keras.Model):
         """
         source = ops.convert_to_tensor(source, "int32")
         memory, mask, states = self._encoded(source, False)
-        ids = {"start_id": self.start_id, "end_id": self.end_id}
-        options = {"max_length": self.max_length, **options}
-        return self.decoder.generate(memory, mask, states, **ids, **options)
+        given = {
+            "max_length": self.max_length,
+            "start_id": self.start_id,
+            "end_id": self.end_id,
+            **options,
+        }
+        return self.decoder.generate(memory, mask, states, **given)
 
-    def export(  # type: ignore[override]
+    def export(
         self,
         path: str,
         *,

@@ -93,6 +93,7 @@ def generate(
         strategy: Chooses the tokens.
         rules: What may be chosen.
         like: Zeros, `(batch,)`, and, if the step gives weights, `(batch, Tv)`.
+            Probabilities have the dtype of the first, or float32.
         prefix: Integers `(batch, P)` that the first tokens have to be; below
             0, any token may stand there.
         visible: `(batch, Tv)`, which places can be covered.
@@ -132,6 +133,7 @@ class _Search:
         self.prefix = prefix
         self.noise = noise
         zeros, self.weights = like
+        self.dtype = widened(zeros).dtype
         self.batch = ops.shape(zeros)[0]
         self.row = ops.zeros_like(ops.expand_dims(zeros, -1), "int32")
         self.rows = self.row + ops.zeros((1, self.width), "int32")
@@ -168,7 +170,9 @@ class _Search:
         """One for each example; the others are all but impossible."""
         number = ops.arange(self.width, dtype="int32") + self.rows
         first = {
-            "log_probs": ops.where(number == 0, 0.0, HIDDEN),
+            "log_probs": ops.cast(
+                ops.where(number == 0, 0.0, HIDDEN), self.dtype
+            ),
             "lengths": self.rows,
             "finished": ops.zeros_like(self.rows, "bool"),
         }
@@ -208,7 +212,7 @@ class _Search:
         logits, weights, state = self.step(given["token"], given["state"])
         before = dict(given["hypotheses"])
         log_probs = self._allowed(
-            self._by_example(ops.log_softmax(widened(logits))),
+            self._by_example(ops.log_softmax(ops.cast(logits, self.dtype))),
             position,
             before["finished"],
         )
