@@ -12,6 +12,7 @@ import keras
 import numpy as np
 from keras import ops
 
+import keras_attention as ka
 from keras_attention import compilation, query_blocks
 from tests import mechanisms
 from tests.conformance.measures import MEASURED
@@ -130,6 +131,41 @@ def _measured():
     }
 
 
+def _decoded():
+    """A decoder's logits, and what it generates greedily and by a beam."""
+    decoder = ka.AttentionDecoder(
+        ka.AttentionCell(
+            keras.layers.LSTMCell(5),
+            ka.CoverageAttention(4),
+            "bahdanau",
+            units=6,
+            input_feeding=True,
+        ),
+        keras.layers.Embedding(9, 3),
+        keras.layers.Dense(9),
+    )
+    decoder.build((3, 4), (3, 5, 6))
+    random = np.random.default_rng(0)
+    for weight in decoder.trainable_variables:
+        weight.assign(random.normal(size=weight.shape))
+    memory = random.normal(size=(3, 5, 6)).astype("float32")
+    mask = np.arange(5) < [[5], [3], [2]]
+    targets = random.integers(0, 9, (3, 4))
+    results = {"decoder/logits": decoder(targets, memory, memory_mask=mask)}
+    rules = {"max_length": 6, "start_id": 1, "end_id": 2}
+    beam = {"width": 3, "n_best": 2, "length_penalty": 0.5}
+    for name, options in {
+        "greedy": {"prefix": [[3, -1, 4]] * 3, "forbidden": (5,)},
+        "beam": {**beam, "coverage_penalty": 0.1},
+    }.items():
+        found = decoder.generate(
+            memory, mask, **rules, strategy=name, **options
+        )
+        for key, value in found._asdict().items():
+            results[f"decoder/{name}/{key}"] = value
+    return {k: ops.convert_to_numpy(x) for k, x in results.items()}
+
+
 if __name__ == "__main__":
     np.savez(
         sys.argv[1],
@@ -139,4 +175,5 @@ if __name__ == "__main__":
             for key, value in _results(name).items()
         },
         **_measured(),
+        **_decoded(),
     )

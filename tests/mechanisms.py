@@ -55,6 +55,18 @@ BLOCKED = {
     ),
 }
 WHOLE = {
+    "coverage": (partial(ka.CoverageAttention, 3), ENCODED),
+    "intra_temporal": (ka.IntraTemporalAttention, ENCODED),
+    "monotonic": (ka.MonotonicAttention, ENCODED),
+    "monotonic_hard": (
+        partial(ka.MonotonicAttention, "general", "hard"),
+        ENCODED,
+    ),
+    "forward": (
+        partial(ka.ForwardAttention, transition_agent=True),
+        ENCODED,
+    ),
+    "forward_mask": (ka.ForwardMaskAttention, ENCODED),
     "key_value": (partial(ka.KeyValueAttention, 2, 2), SEQUENCE),
     "feed_forward": (ka.FeedForwardAttention, SEQUENCE),
     "feed_forward_by_step": (
