@@ -29,11 +29,10 @@ class AttentionLayer(ScoringAttention):
     AND-ed. Inputs may have more axes in front, such as heads.
 
     Args:
-        dropout: Fraction of the attention weights to drop in training.
-        seed: Seed of the dropout.
         query_block_size: How many queries are computed at a time; the numbers
             do not depend on it. None chooses it from a memory budget.
-        **kwargs: `jit_compile`, and `keras.Layer` arguments, such as `name`.
+        **kwargs: `dropout`, `seed`, `jit_compile`, and `keras.Layer`
+            arguments, such as `name`.
 
     Call arguments:
         query: `(batch, Tq, query_dim)`.

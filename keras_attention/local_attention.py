@@ -40,11 +40,10 @@ class LocalAttention(ScoringAttention):
     Args:
         radius: Keys visible on each side of the centre, `D` in the paper.
         score: A `Score` or its name.
-        dropout: Fraction of the attention weights to drop in training.
-        seed: Seed of the dropout.
         query_block_size: How many queries are computed at a time; the numbers
             do not depend on it. None chooses it from a memory budget.
-        **kwargs: `jit_compile`, and `keras.Layer` arguments, such as `name`.
+        **kwargs: `dropout`, `seed`, `jit_compile`, and `keras.Layer`
+            arguments, such as `name`.
     """
 
     def __init__(
