@@ -212,7 +212,8 @@ def test_gradients_are_those_of_the_steps(kind):
         with tf.GradientTape() as tape:
             tape.watch(memory)
             loss = ops.sum(ops.sin(run()))
-        sources = [memory, *decoder.trainable_variables]
+        weights = [weight.value for weight in decoder.trainable_variables]
+        sources = [memory, *weights]
         zero = tf.UnconnectedGradients.ZERO
         found.append(tape.gradient(loss, sources, unconnected_gradients=zero))
     for a, b in zip(*found, strict=True):
