@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from benchmarks import serving
+from benchmarks import legacy_decoder, serving
 
 Arrays = dict[str, np.ndarray]
 Call = Callable[..., Any]
@@ -207,6 +207,11 @@ def many_to_one(arrays: Arrays, settings: Settings) -> Model:
     return Model({"layer": layer}, layer.trainable_variables, arrays, settings)
 
 
+def decoder(arrays: Arrays, settings: Settings) -> serving.Model:
+    """A `BasicDecoder` or a `BeamSearchDecoder`."""
+    return legacy_decoder.Decoder(_addons(), arrays, settings)
+
+
 def _addons() -> Any:
     _require_keras_2()
     np.Inf = np.inf  # NumPy 2 dropped the name.
@@ -232,6 +237,7 @@ CASES: dict[str, serving.Build] = {
     "sparsemax": sparsemax,
     "multi_head": multi_head,
     "many_to_one": many_to_one,
+    "decoder": decoder,
 }
 
 

@@ -18,16 +18,18 @@ class Grid:
     Args:
         axes: The sizes of the leading axes, such as batch and heads, and the
             number of rows `n`.
-        sizes: The size of a block along each of them.
+        sizes: The size of a block along each of them. Leading axes are whole
+            blocks, so that they need no padding; rows are padded.
     """
 
     def __init__(self, axes: list[Size], sizes: list[Size]) -> None:
         self.axes = axes
         self.sizes = sizes
         self.counts = [
-            (axis + size - 1) // size
-            for axis, size in zip(axes, sizes, strict=True)
+            axis // size
+            for axis, size in zip(axes[:-1], sizes[:-1], strict=True)
         ]
+        self.counts.append((axes[-1] + sizes[-1] - 1) // sizes[-1])
 
     @property
     def steps(self) -> Size:
@@ -36,11 +38,8 @@ class Grid:
 
     @property
     def padded_axes(self) -> list[Size]:
-        """The sizes of the axes up to whole blocks."""
-        return [
-            count * size
-            for count, size in zip(self.counts, self.sizes, strict=True)
-        ]
+        """The sizes of the axes, that of the rows up to whole blocks."""
+        return [*self.axes[:-1], self.counts[-1] * self.sizes[-1]]
 
     def starts(self, step: Tensor) -> list[Tensor]:
         """Where block `step` begins along each axis."""
@@ -63,18 +62,19 @@ class Grid:
         return [*leading, rows if has_rows else None, None]
 
     def padded(self, x: Tensor, places: Places) -> Tensor:
-        """`x` with zeros up to whole blocks."""
-        rests = [
-            0 if place is None else self.padded_axes[place] - self.axes[place]
-            for place in places
-        ]
-        if all(isinstance(rest, int) and rest == 0 for rest in rests):
+        """`x` with rows of zeros up to whole blocks, if its rows are cut."""
+        rest = self.padded_axes[-1] - self.axes[-1]
+        is_whole = isinstance(rest, int) and rest == 0
+        if is_whole or len(self.axes) - 1 not in places:
             return x
-        return ops.pad(x, [[0, rest] for rest in rests])
+        shape = ops.shape(x)
+        zeros = ops.zeros((*shape[:-2], rest, shape[-1]), x.dtype)
+        # XLA pads one number after the other; this it copies.
+        return ops.concatenate([x, zeros], axis=-2)
 
     def cropped(self, x: Tensor) -> Tensor:
         """A padded `(*axes, dim)` without its padding."""
-        cropped = x[tuple(slice(0, axis) for axis in self.axes)]
+        cropped = x[..., : self.axes[-1], :]
         return known(cropped, (*self.axes, x.shape[-1]))
 
     def cut(self, x: Tensor, places: Places, starts: list[Tensor]) -> Tensor:

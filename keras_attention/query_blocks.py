@@ -110,17 +110,35 @@ def _fitting(
     room = BUDGET // 4 // _at_least_one(numbers_per_query)
     sizes: list[Any] = []
     for axis in reversed(axes):
-        is_queries = not sizes
-        grain = GRAIN if is_queries else 1
-        least = _largest(fewest, GRAIN) if is_queries else 1
-        most = _largest(room // grain * grain, least)
-        count = _at_least_one((axis + most - 1) // most)
-        even = (axis + count - 1) // count  # All blocks about the same.
-        size = (even + grain - 1) // grain * grain
-        # One query at a time, as a decoder asks, is not padded to a grain.
-        sizes.append(_at_least_one(_smallest(size, axis)))
-        room = room // sizes[-1]
+        if sizes:
+            size = _divisor(axis, _at_least_one(room))
+        else:
+            most = _largest(room // GRAIN * GRAIN, _largest(fewest, GRAIN))
+            size = _even(axis, most)
+        sizes.append(size)
+        room = room // size
     return sizes[::-1]
+
+
+def _even(queries: Any, most: Any) -> Any:
+    """Up to `most` queries, in all blocks about the same."""
+    count = _at_least_one((queries + most - 1) // most)
+    even = (queries + count - 1) // count
+    size = (even + GRAIN - 1) // GRAIN * GRAIN
+    # One query at a time, as a decoder asks, is not padded to a grain.
+    return _at_least_one(_smallest(size, queries))
+
+
+def _divisor(axis: Any, most: Any) -> Any:
+    """The largest divisor up to `most`: whole blocks need no padding.
+
+    Of an unknown axis it is 1: in a compiled gradient, XLA would not know a
+    size that the forward program has found, and cut with padding.
+    """
+    if not _are_known(axis, most):
+        return 1
+    sizes = range(1, max(min(axis, most), 1) + 1)
+    return max(size for size in sizes if axis % size == 0)
 
 
 def _at_least_one(size: Any) -> Any:

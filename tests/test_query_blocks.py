@@ -383,25 +383,36 @@ def test_blocks_fit_the_budget_and_are_even(axes, numbers):
     assert math.prod(sizes) * numbers <= room or sizes == least
     grid = Grid(axes, sizes)
     assert grid.steps > 1 or sizes == least
-    units = [*(1 for _ in axes[1:]), grain]
-    for axis, size, count, unit in zip(
-        axes, sizes, grid.counts, units, strict=True
-    ):
-        assert size == axis or (size < axis and size % unit == 0)
-        # Less than a grain of padding a block, and no block of padding alone.
-        assert count * size - axis < min(count * unit, size)
-        if size > unit:  # Even: a grain less would be a block more.
-            assert -(-axis // (size - unit)) > count
+    *leading, queries = axes
+    *whole, size = sizes
+    numbers *= size
+    for axis, part in reversed(list(zip(leading, whole, strict=True))):
+        assert axis % part == 0
+        larger = [n for n in range(part + 1, axis + 1) if axis % n == 0]
+        assert all(n * numbers > room for n in larger)
+        numbers *= part
+    count = grid.counts[-1]
+    assert size == queries or (size < queries and size % grain == 0)
+    # Less than a grain of padding a block, and no block of padding alone.
+    assert count * size - queries < min(count * grain, size)
+    if size > grain:  # Even: a grain less would be a block more.
+        assert -(-queries // (size - grain)) > count
 
 
 @quickly
 @given(axes=SHAPES, numbers=st.integers(1, 300_000))
-def test_sizes_of_unknown_axes_are_those_of_known_ones(axes, numbers):
+def test_sizes_of_unknown_lengths_are_those_of_known_ones(axes, numbers):
     known = query_blocks._fitting(axes, numbers)
     unknown = query_blocks._fitting(
         [tf.constant(axis) for axis in axes], tf.constant(numbers)
     )
-    assert [int(size) for size in unknown] == known
+    assert int(unknown[-1]) == known[-1]
+    assert unknown[:-1] == [1 for _ in axes[1:]]
+
+
+def test_an_unknown_batch_is_cut_example_by_example():
+    """Sizes are numbers even then: XLA cannot cut by sizes it computes."""
+    assert query_blocks._fitting([tf.constant(32), 4, 100], 100) == [1, 4, 100]
 
 
 def test_one_query_at_a_time_is_not_padded():

@@ -32,6 +32,7 @@ NAMES = (
     "new_lengths",
     "longest",
     "forms",
+    "decoding",
 )
 
 
