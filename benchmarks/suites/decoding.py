@@ -88,6 +88,7 @@ def _decoder(case: Case, sizes: Sizes) -> ka.AttentionDecoder:
             keras.layers.LSTMCell(case.dim),
             ka.BahdanauAttention(case.dim),
             units=case.dim,
+            activation=None,  # Theirs has none.
             input_feeding=True,
         ),
         keras.layers.Embedding(sizes.tokens, case.dim),
