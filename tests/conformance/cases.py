@@ -18,12 +18,14 @@ class Case:
         loaded: Every argument, off its default.
         required: The arguments without a default.
         exceptions: Names of checks, with the reason why they fail.
+        usual: The same for the layer as most people build it alone.
     """
 
     cls: type[keras.Layer]
     loaded: Callable[[], dict[str, Any]] = dict
     required: dict[str, Any] = dataclasses.field(default_factory=dict)
     exceptions: dict[str, str] = dataclasses.field(default_factory=dict)
+    usual: dict[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -133,6 +135,7 @@ CASES = [
             score_noise=0.3,
         ),
         exceptions=MONOTONIC,
+        usual={NOT_A_DISTRIBUTION: "reading may run off the end"},
     ),
     Case(
         ka.ForwardAttention,

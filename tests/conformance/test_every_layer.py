@@ -55,6 +55,7 @@ def test_promise(
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_usual_layer_masks(case: Case) -> None:
     reasons = {k: v for k, v in case.exceptions.items() if k in MASKING}
+    reasons |= case.usual
     testing.check_layer(case.build, checks=MASKING, exceptions=reasons)
 
 
