@@ -229,15 +229,6 @@ class _Search:
             Hypotheses(**before),
             None if self.noise is None else self.noise[position],
         )
-        after = {name: self._from(parent, x) for name, x in before.items()}
-        was_finished = after["finished"]
-        after["log_probs"] = totals
-        after["lengths"] = after["lengths"] + ops.cast(
-            ops.logical_not(was_finished), "int32"
-        )
-        after["finished"] = ops.logical_or(
-            was_finished, token == self.rules.end_id
-        )
         new = {"token": token, "parent": parent}
         if weights is not None:
             new["weights"] = self._from(parent, weights)
@@ -246,11 +237,29 @@ class _Search:
             "state": keras.tree.map_structure(
                 lambda x: self._reordered(parent, x), state
             ),
-            "hypotheses": after,
+            "hypotheses": self._longer(before, parent, token, totals),
             "notes": {
                 name: _written(room, position, new[name])
                 for name, room in given["notes"].items()
             },
+        }
+
+    def _longer(
+        self,
+        before: dict[str, Tensor],
+        parent: Tensor,
+        token: Tensor,
+        totals: Tensor,
+    ) -> dict[str, Tensor]:
+        """The hypotheses, each its parent's with one token more."""
+        after = {name: self._from(parent, x) for name, x in before.items()}
+        grows = ops.logical_not(after["finished"])
+        is_end = token == self.rules.end_id
+        return {
+            **after,
+            "log_probs": totals,
+            "lengths": after["lengths"] + ops.cast(grows, "int32"),
+            "finished": ops.logical_or(after["finished"], is_end),
         }
 
     def _allowed(
