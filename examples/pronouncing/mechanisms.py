@@ -24,6 +24,9 @@ MECHANISMS = {
     "sparsemax": lambda ka, units: ka.Attention("bilinear", "sparsemax"),
     "local-m": lambda ka, units: ka.LocalMonotonicAttention(RADIUS),
     "local-p": lambda ka, units: ka.LocalPredictiveAttention(RADIUS),
+    "monotonic": lambda ka, units: ka.MonotonicAttention("additive"),
+    "forward": lambda ka, units: ka.ForwardAttention("additive"),
+    "coverage": lambda ka, units: ka.CoverageAttention(units),
     "multi-head": lambda ka, units: ka.MultiHeadAttention(4, units // 4),
 }
 

@@ -5,6 +5,8 @@ import json
 import shutil
 from pathlib import Path
 
+from sequences.training import Kept
+
 from pronouncing.dictionary import Vocabulary
 
 
@@ -12,7 +14,8 @@ from pronouncing.dictionary import Vocabulary
 class Settings:
     """What a run was asked for."""
 
-    attention: str = "luong"
+    attention: str = "bahdanau"
+    order: str = "bahdanau"
     epochs: int = 4
     train_words: int | None = 100_000
     minutes: float = 2.5
@@ -37,24 +40,8 @@ FULL = Settings(
 
 
 @dataclasses.dataclass(frozen=True)
-class Run:
+class Run(Kept):
     """A run folder."""
-
-    folder: Path
-
-    @property
-    def model(self) -> Path:
-        """The weights that were best on the dev words."""
-        return self.folder / "model.keras"
-
-    @property
-    def latest(self) -> Path:
-        """Where `--resume` continues, optimizer included."""
-        return self.folder / "latest.keras"
-
-    @property
-    def history(self) -> Path:
-        return self.folder / "history.csv"
 
     @property
     def saved_model(self) -> Path:
@@ -83,11 +70,11 @@ class Run:
 
     def start(self, settings: Settings, vocabulary: Vocabulary) -> None:
         """Empties the folder of an earlier run and writes these."""
-        for stale in (self.model, self.latest, self.history, self.results):
-            stale.unlink(missing_ok=True)
+        self.clear()
+        self.results.unlink(missing_ok=True)
         shutil.rmtree(self.saved_model, ignore_errors=True)
         self.keep_settings(settings)
-        write_json(self._vocabulary, dataclasses.asdict(vocabulary))
+        write_json(self._vocabulary, vocabulary.names())
 
     def keep_settings(self, settings: Settings) -> None:
         write_json(self._settings, dataclasses.asdict(settings))
@@ -96,10 +83,7 @@ class Run:
         return Settings(**json.loads(self._settings.read_text()))
 
     def vocabulary(self) -> Vocabulary:
-        symbols = json.loads(self._vocabulary.read_text())
-        return Vocabulary(
-            **{name: tuple(values) for name, values in symbols.items()}
-        )
+        return Vocabulary.read(self._vocabulary)
 
 
 def write_json(path: Path, content: object) -> None:

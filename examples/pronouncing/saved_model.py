@@ -6,27 +6,18 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import keras
-
-from pronouncing.decoding import Pronouncer, greedy
 from pronouncing.dictionary import Phonemes
 from pronouncing.run import Run
+from pronouncing.speaking import Pronouncer
 
 SCRIPT = Path(__file__).with_name("decode_saved_model.py")
 
 
 def export(pronouncer: Pronouncer, run: Run) -> None:
-    """One signature, `pronounce`: letters -> phonemes and alignments."""
-    models = pronouncer.models
-    archive = keras.export.ExportArchive()
-    archive.track(models.encoder)
-    archive.track(models.step)
-    archive.add_endpoint(
-        "pronounce",
-        lambda letters: greedy(models, letters),
-        input_signature=pronouncer.signature,
+    """One search, `pronounce`: letters -> phonemes and alignments."""
+    pronouncer.model.export(
+        str(run.saved_model), searches={"pronounce": pronouncer.search}
     )
-    archive.write_out(str(run.saved_model), verbose=False)
     shutil.copyfile(SCRIPT, run.decode_script)
 
 

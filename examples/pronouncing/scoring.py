@@ -5,40 +5,25 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+import keras_attention as ka
+from keras_attention.metrics.error_rates import ErrorRates
 from pronouncing.dictionary import Phonemes, Pronunciations
-
-
-@dataclasses.dataclass(frozen=True)
-class ErrorRates:
-    """Shares of wrong phonemes and of wrong words, and their number."""
-
-    phonemes: float
-    words: float
-    counted: int
-
-    def __str__(self) -> str:
-        return (
-            f"phoneme error rate {self.phonemes:.2%}, "
-            f"word error rate {self.words:.2%} on {self.counted:,} words"
-        )
 
 
 def error_rates(
     spoken: Mapping[str, Phonemes], pronunciations: Pronunciations
 ) -> ErrorRates:
     """Each word counts against the nearest of its pronunciations."""
-    from rapidfuzz.distance import Levenshtein
+    return ka.error_rates(
+        list(spoken.values()), [pronunciations[word] for word in spoken]
+    )
 
-    edits = length = wrong = 0
-    for word, phonemes in spoken.items():
-        distance, reference = min(
-            (Levenshtein.distance(phonemes, variant), len(variant))
-            for variant in pronunciations[word]
-        )
-        edits += distance
-        length += reference
-        wrong += distance > 0
-    return ErrorRates(edits / length, wrong / len(spoken), len(spoken))
+
+def told(rates: ErrorRates) -> str:
+    return (
+        f"phoneme error rate {rates.token:.2%}, "
+        f"word error rate {rates.sequence:.2%} on {rates.sequences:,} words"
+    )
 
 
 @dataclasses.dataclass(frozen=True)

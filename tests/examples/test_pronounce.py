@@ -8,13 +8,14 @@ import numpy as np
 import pronounce
 import pytest
 from keras import ops
-from numpy.testing import assert_allclose, assert_array_equal
-from pronouncing import batches, dictionary, picture, scoring, training
-from pronouncing.decoding import Pronouncer
-from pronouncing.dictionary import END, START, Vocabulary
+from numpy.testing import assert_allclose
+from pronouncing import dictionary, scoring
+from pronouncing.dictionary import Vocabulary
 from pronouncing.mechanisms import MECHANISMS
-from pronouncing.network import step_by_step, training_model
+from pronouncing.network import LONGEST, new_model, pairs
 from pronouncing.run import Run, Settings
+from pronouncing.speaking import Pronouncer, search
+from sequences.symbols import MARKS
 
 WORDS = {
     "cab": [("K", "AE", "B")],
@@ -28,13 +29,6 @@ QUICK = (
 )
 
 
-def small_model(attention="luong", layers=1):
-    settings = Settings(
-        attention=attention, units=8, embedding=4, layers=layers
-    )
-    return training_model(settings, VOCABULARY)
-
-
 @pytest.fixture(scope="module")
 def pronunciations():
     return dictionary.read_dictionary()
@@ -46,7 +40,7 @@ def test_a_word_has_all_its_variants_without_stress(pronunciations):
         ("T", "AH", "M", "AA", "T", "OW"),
     ]
     phonemes = Vocabulary.of(pronunciations).phonemes
-    assert len(phonemes) == 39 + len(dictionary.MARKS)
+    assert len(phonemes) == 39 + len(MARKS)
 
 
 def test_variants_that_differ_in_stress_alone_are_one(pronunciations):
@@ -80,17 +74,15 @@ def test_the_order_within_a_side_does_not_depend_on_the_list():
 
 
 def test_vocabulary_round_trip():
-    ids = VOCABULARY.encode_phonemes(("K", "AE", "B"))
-    assert (ids[0], ids[-1]) == (START, END)
-    assert VOCABULARY.decode_phonemes(ids) == ("K", "AE", "B")
-    assert VOCABULARY.decode_phonemes([*ids, END, 5]) == ("K", "AE", "B")
     letters = VOCABULARY.encode_word("CAB")
-    assert [VOCABULARY.letters[index] for index in letters] == list("cab")
+    assert VOCABULARY.letters.decode(letters) == tuple("cab")
+    phonemes = VOCABULARY.phonemes.marked(("K", "AE", "B"))
+    assert VOCABULARY.phonemes.decode(phonemes) == ("K", "AE", "B")
 
 
 @pytest.mark.parametrize("word", ["cäb", "c b", "<padding>"])
 def test_an_unknown_letter_is_named(word):
-    with pytest.raises(dictionary.UnknownLetter, match="has the character"):
+    with pytest.raises(dictionary.UnknownLetter, match="knows abc"):
         VOCABULARY.encode_word(word)
 
 
@@ -101,37 +93,50 @@ def test_vocabulary_and_settings_survive_the_run_folder(tmp_path):
     assert Run(tmp_path).settings() == settings
 
 
-def test_batches_shift_the_phonemes_by_one():
-    pairs = batches.pairs(WORDS, WORDS, VOCABULARY)
-    ((letters, given), wanted) = next(iter(batches.Batches(pairs, 6)))
-    assert letters.shape == (6, 8)
-    assert given.shape == wanted.shape == (6, 9)
-    assert_array_equal(given[:4, 0], START)
-    assert_array_equal(
-        given[:4, 1:], np.where(wanted == END, 0, wanted)[:4, :-1]
+@pytest.fixture
+def model():
+    return new_model(Settings(units=8, embedding=4), VOCABULARY)
+
+
+def test_every_variant_of_a_word_is_learned():
+    learned = pairs(WORDS, WORDS, VOCABULARY)
+    assert [target for source, target in learned if len(source) == 1] == [
+        VOCABULARY.phonemes.marked(["EY"]),
+        VOCABULARY.phonemes.marked(["AH"]),
+    ]
+    assert len(learned) == 4
+
+
+@pytest.mark.parametrize("attention", MECHANISMS)
+def test_every_mechanism_speaks(attention):
+    settings = Settings(attention=attention, units=8, embedding=4)
+    spoken = Pronouncer(new_model(settings, VOCABULARY), VOCABULARY)(["cab"])
+    weights = spoken["cab"].weights
+    steps = min(len(spoken["cab"].phonemes) + 1, LONGEST)
+    assert weights.shape == (steps, 3)
+    assert ((weights >= 0) & (weights.sum(axis=1, keepdims=True) < 1.001)).all()
+
+
+def test_greedy_takes_the_most_probable_phoneme(model):
+    """Fed back to the teacher-forced model, its choices are the maxima."""
+    spoken = Pronouncer(model, VOCABULARY)(["cab", "a", "abc"])
+    for word, said in spoken.items():
+        letters = np.array([VOCABULARY.encode_word(word)])
+        given = VOCABULARY.phonemes.marked(said.phonemes)[:-1]
+        logits = model([letters, np.array([given])])
+        chosen = ops.convert_to_numpy(ops.argmax(logits[0], axis=-1))
+        steps = len(said.phonemes)
+        assert VOCABULARY.phonemes.decode(chosen)[:steps] == said.phonemes
+        assert_allclose(said.weights[:steps].sum(axis=1), 1, atol=1e-5)
+
+
+def test_a_beam_finds_what_is_at_least_as_probable(model):
+    letters = [VOCABULARY.encode_word(word) for word in ("cab", "abc")]
+    greedy, beam = (
+        model.generate(np.array(letters), **search(width)) for width in (1, 8)
     )
-    assert not given[4:].any()
-
-
-def test_batches_hold_every_pair_once_whatever_its_length():
-    pairs = [([1] * n, [START] + [3] * n + [END]) for n in range(1, 29)]
-    loader = batches.Batches(pairs, 3, seed=0)
-    for _ in range(2):
-        drawn = list(loader)
-        assert len(drawn) == len(loader)
-        lengths = [row.sum() for (x, _), _ in drawn for row in x if row.any()]
-        assert sorted(lengths) == list(range(1, 29))
-        assert {x.shape[1] for (x, _), _ in drawn} == set(batches.LENGTHS)
-
-
-def test_rows_of_padding_do_not_change_the_loss():
-    pairs = batches.pairs(WORDS, WORDS, VOCABULARY)
-    model = training.new_model(Settings(units=8), VOCABULARY)
-    losses = []
-    for size in (len(pairs), len(pairs) + 3):
-        x, y = next(iter(batches.Batches(pairs, size)))
-        losses.append(model.evaluate(list(x), y, size, verbose=0)[0])
-    assert_allclose(losses[0], losses[1], rtol=1e-5)
+    better = np.asarray(beam.log_probs) - np.asarray(greedy.log_probs)
+    assert (better > -1e-5).all() and better.max() > 1e-3
 
 
 def test_a_word_counts_against_its_nearest_pronunciation():
@@ -146,9 +151,9 @@ def test_a_word_counts_against_its_nearest_pronunciation():
         "abc": ("AE", "K"),  # one missing in the second
     }
     rates = scoring.error_rates(spoken, references)
-    assert rates.phonemes == pytest.approx(3 / (1 + 3 + 3))
-    assert rates.words == pytest.approx(2 / 3)
-    assert rates.counted == 3
+    assert rates.token == pytest.approx(3 / (1 + 3 + 3))
+    assert rates.sequence == pytest.approx(2 / 3)
+    assert rates.sequences == 3
 
 
 def test_straightness_of_a_diagonal_and_of_a_step_back():
@@ -161,81 +166,6 @@ def test_straightness_of_a_diagonal_and_of_a_step_back():
 def test_verdict():
     assert scoring.verdict(("AH",), WORDS["a"]) == "right"
     assert scoring.verdict(("B",), WORDS["a"]) == "dictionary: EY or AH"
-
-
-@pytest.mark.parametrize(
-    "attention, layers", [*((name, 1) for name in MECHANISMS), ("luong", 2)]
-)
-def test_step_by_step_equals_teacher_forcing(attention, layers):
-    trained = small_model(attention, layers)
-    models = step_by_step(trained)
-    pairs = batches.pairs(WORDS, WORDS, VOCABULARY)
-    (letters, given), wanted = next(iter(batches.Batches(pairs, 4)))
-    expected = ops.convert_to_numpy(trained([letters, given]))
-    value, value_mask, *states = models.encoder(letters)
-    for position, token in enumerate(given.T):
-        where = np.full((4, 1), position, "int32")
-        given_now = map(ops.convert_to_tensor, (token[:, None], where))
-        logits, weights, _next, *states = models.step(
-            [*given_now, value, value_mask, *states]
-        )
-        real = token != 0
-        assert_allclose(
-            ops.convert_to_numpy(logits)[real],
-            expected[real, position],
-            atol=1e-5,
-        )
-        assert not ops.convert_to_numpy(weights)[letters == 0].any()
-
-
-def test_greedy_decoding_takes_the_most_probable_phoneme():
-    """Fed back to the teacher-forced model, its choices are the maxima."""
-    trained = small_model()
-    spoken = Pronouncer(step_by_step(trained), VOCABULARY)(["cab", "a", "abc"])
-    for word, (phonemes, weights) in spoken.items():
-        letters = np.array([VOCABULARY.encode_word(word)])
-        given = VOCABULARY.encode_phonemes(phonemes)[:-1]
-        logits = trained([letters, np.array([given])])
-        chosen = ops.convert_to_numpy(ops.argmax(logits[0], axis=-1))
-        assert VOCABULARY.decode_phonemes(chosen) == phonemes
-        assert weights.shape == (len(phonemes) + 1, len(word))
-        assert_allclose(weights[: len(phonemes)].sum(axis=1), 1, atol=1e-5)
-
-
-def test_the_picture_is_drawn(tmp_path):
-    spoken = {
-        word: (variants[0], np.full((len(variants[0]) + 1, len(word)), 0.5))
-        for word, variants in WORDS.items()
-    }
-    picture.draw(spoken, "alignments", tmp_path / "alignments.png")
-    assert (tmp_path / "alignments.png").stat().st_size > 10_000
-
-
-def test_the_rate_falls_to_zero_by_the_last_step():
-    model = training.new_model(Settings(units=8), VOCABULARY)
-    schedule = training.Cosine(peak=1.0, steps=4, minutes=1.0)
-    schedule.set_model(model)
-    schedule.on_train_begin()
-    rates = []
-    for batch in range(4):
-        schedule.on_train_batch_begin(batch)
-        rates.append(float(model.optimizer.learning_rate.numpy()))
-        schedule.on_train_batch_end(batch)
-    assert_allclose(rates, [1, 0.853553, 0.5, 0.146447], atol=1e-5)
-    assert model.stop_training
-
-
-def test_the_last_minute_ends_the_training():
-    model = training.new_model(Settings(units=8), VOCABULARY)
-    schedule = training.Cosine(peak=1.0, steps=10**6, minutes=1.0)
-    schedule.set_model(model)
-    schedule.on_train_begin()
-    schedule.started -= 30
-    schedule.on_train_batch_begin(0)
-    assert_allclose(model.optimizer.learning_rate.numpy(), 0.5, atol=1e-2)
-    schedule.started -= 30
-    schedule.on_train_batch_end(0)
-    assert model.stop_training
 
 
 def error_line(capfd, *arguments):
@@ -269,7 +199,7 @@ def test_unknown_letters_and_files_are_one_line(tmp_path, capfd):
     Run(tmp_path).model.touch()
     use = ("--run", tmp_path)
     line = error_line(capfd, *use, "--pronounce", "naïve")
-    assert "'naïve' has the character 'n'" in line
+    assert "'naïve', 'n' is not among" in line
     (tmp_path / "words").write_text("\n")
     assert "no words" in error_line(capfd, *use, "--words", tmp_path / "words")
     assert "cannot read" in error_line(capfd, *use, "--words", tmp_path / "no")
@@ -281,7 +211,7 @@ def test_resume_refuses_another_model(tmp_path, capfd):
     line = error_line(
         capfd, "--run", tmp_path, "--resume", "--attention", "dot"
     )
-    assert "attention=luong" in line
+    assert "attention=bahdanau" in line
 
 
 @pytest.mark.parametrize(

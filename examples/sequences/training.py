@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import dataclasses
 import math
 import os
 import signal
@@ -11,10 +12,34 @@ from pathlib import Path
 
 import keras
 
-from pronouncing.batches import LENGTHS, Batches, Pair
-from pronouncing.dictionary import Vocabulary
-from pronouncing.network import training_model
-from pronouncing.run import Run, Settings
+from sequences.batches import Batches
+from sequences.symbols import PADDING
+
+
+@dataclasses.dataclass(frozen=True)
+class Kept:
+    """What a training keeps, in one folder."""
+
+    folder: Path
+
+    @property
+    def model(self) -> Path:
+        """The weights that were best on the dev pairs."""
+        return self.folder / "model.keras"
+
+    @property
+    def latest(self) -> Path:
+        """Where the training can go on, optimizer included."""
+        return self.folder / "latest.keras"
+
+    @property
+    def history(self) -> Path:
+        return self.folder / "history.csv"
+
+    def clear(self) -> None:
+        """Removes what an earlier training kept."""
+        for stale in (self.model, self.latest, self.history):
+            stale.unlink(missing_ok=True)
 
 
 class Cosine(keras.callbacks.Callback):
@@ -49,21 +74,21 @@ class Cosine(keras.callbacks.Callback):
 
 
 class KeepStates(keras.callbacks.Callback):
-    """After every epoch: the latest state, and the best on the dev words.
+    """After every epoch: the latest state, and the best on the dev pairs.
 
     Files are replaced whole: a run that is killed leaves no half file.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, kept: Kept) -> None:
         super().__init__()
-        self.run = run
-        self.best = best_loss(run.history)
+        self.kept = kept
+        self.best = best_loss(kept.history)
 
     def on_epoch_end(self, epoch, logs=None) -> None:
-        self._write(self.run.latest)
+        self._write(self.kept.latest)
         if logs["val_loss"] < self.best:
             self.best = logs["val_loss"]
-            self._write(self.run.model)
+            self._write(self.kept.model)
 
     def _write(self, path: Path) -> None:
         part = path.with_name(f"part-{path.name}")
@@ -99,47 +124,56 @@ def stopped_by_ctrl_c(model: keras.Model) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def new_model(settings: Settings, vocabulary: Vocabulary) -> keras.Model:
-    keras.utils.set_random_seed(settings.seed)
-    model = training_model(settings, vocabulary)
+def compiled(
+    model: keras.Model, learning_rate: float, label_smoothing: float = 0.0
+) -> keras.Model:
+    """The model with loss, accuracy and optimizer; padding counts nowhere."""
+    import keras_attention as ka
+
     model.compile(
-        keras.optimizers.Adam(settings.learning_rate, clipnorm=1.0),
-        keras.losses.SparseCategoricalCrossentropy(from_logits=True),
-        weighted_metrics=["accuracy"],
+        keras.optimizers.Adam(learning_rate, clipnorm=1.0),
+        ka.TokenCrossentropy(label_smoothing, ignore_class=PADDING),
+        metrics=[ka.TokenAccuracy(ignore_class=PADDING, name="accuracy")],
     )
     return model
 
 
+@dataclasses.dataclass(frozen=True)
+class Schedule:
+    """How long, at most, and from which learning rate down to 0."""
+
+    epochs: int
+    minutes: float
+    learning_rate: float
+
+
 def train(
     model: keras.Model,
-    settings: Settings,
-    run: Run,
-    train_pairs: list[Pair],
-    dev_pairs: list[Pair],
+    schedule: Schedule,
+    kept: Kept,
+    pairs: Batches,
+    dev_pairs: Batches,
 ) -> None:
-    """Fits a new or a reloaded model up to `settings.epochs`."""
+    """Fits a new or a reloaded model up to the schedule's epochs."""
     done = int(model.optimizer.iterations.numpy())
-    batches = Batches(train_pairs, settings.batch_size, settings.seed + done)
-    steps = len(batches)
-    if done >= steps * settings.epochs:
-        print(f"Already trained for {settings.epochs} epochs: ask for more.")
+    steps = len(pairs)
+    if done >= steps * schedule.epochs:
+        print(f"Already trained for {schedule.epochs} epochs: ask for more.")
         return
-    # In one bucket, so that each word counts the same in the dev loss.
-    dev = Batches(dev_pairs, 256, lengths=LENGTHS[-1:])
     with stopped_by_ctrl_c(model):
         model.fit(
-            batches.dataset(),
-            shuffle=False,  # It shuffles itself.
-            epochs=settings.epochs,
+            pairs.dataset(),
+            shuffle=False,  # They shuffle themselves.
+            epochs=schedule.epochs,
             initial_epoch=done // steps,
-            validation_data=dev.dataset(),
+            validation_data=dev_pairs.dataset(),
             callbacks=[
                 Cosine(
-                    settings.learning_rate,
-                    steps * settings.epochs,
-                    settings.minutes,
+                    schedule.learning_rate,
+                    steps * schedule.epochs,
+                    schedule.minutes,
                 ),
-                KeepStates(run),
-                keras.callbacks.CSVLogger(run.history, append=done > 0),
+                KeepStates(kept),
+                keras.callbacks.CSVLogger(kept.history, append=done > 0),
             ],
         )
