@@ -83,7 +83,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--full",
         action="store_true",
-        help="all words and a larger model, about half an hour on 2 cores",
+        help="all words and a larger model, about 20 minutes on 2 cores",
     )
     parser.add_argument(
         "--resume", action="store_true", help="continue the run in the folder"

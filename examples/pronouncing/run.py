@@ -29,12 +29,12 @@ class Settings:
 
 
 FULL = Settings(
-    epochs=12,
+    epochs=13,
     train_words=None,
-    minutes=30.0,
+    minutes=20.0,
     units=256,
-    layers=2,
-    dropout=0.2,
+    dropout=0.3,
+    batch_size=128,
     learning_rate=2e-3,
 )
 
