@@ -92,7 +92,7 @@ def _results(name):
     tensors = _tensors(name)
     output = _output(layer, tensors)
     results = {f"{name}/output": output}
-    if layer.trainable_variables:
+    if layer.trainable_variables and name not in mechanisms.UNLEARNED:
         for i, gradient in enumerate(_gradients(layer, tensors)):
             results[f"{name}/gradient/{i}"] = gradient
         layer = mechanisms.make(name, **options)

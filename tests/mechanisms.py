@@ -73,6 +73,10 @@ WHOLE = {
         partial(ka.FeedForwardAttention, step_bias=True),
         SEQUENCE,
     ),
+    "feed_forward_linear": (
+        partial(ka.FeedForwardAttention, activation=None),
+        SEQUENCE,
+    ),
     "structured": (
         partial(ka.SelfAttentiveEmbedding, 2, 3, penalty=0.3),
         SEQUENCE,
@@ -91,6 +95,9 @@ WHOLE = {
     ),
 }
 MECHANISMS = BLOCKED | WHOLE
+
+#: Their weights get no gradient; PyTorch refuses to look for one.
+UNLEARNED = {"monotonic_hard"}
 
 
 def make(name, **kwargs):
