@@ -4,8 +4,10 @@ keras-tuner hands over NumPy numbers; a config must hold Python ones.
 """
 
 import numbers
+from collections.abc import Callable
 from typing import Any
 
+import keras
 import numpy as np
 
 
@@ -73,6 +75,18 @@ def boolean(name: str, value: Any) -> bool:
             f"`{name}` must be True or False. Received: {name}={value!r}"
         )
     return bool(value)
+
+
+def activation(name: str, value: Any) -> Callable[[Any], Any]:
+    """A function, or Keras's of a name; None is the identity."""
+    try:
+        function: Callable[[Any], Any] = keras.activations.get(value)
+    except ValueError as error:
+        raise ValueError(
+            f"`{name}` must be an activation of Keras's, a function or None. "
+            f"Received: {name}={value!r}"
+        ) from error
+    return function
 
 
 def choice(name: str, value: Any, choices: tuple[str, ...]) -> str:

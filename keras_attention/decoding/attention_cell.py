@@ -77,7 +77,7 @@ class AttentionCell(SerializableLayer):
         self.attention = _stepwise(attention)
         self.order = arguments.choice("order", order, ORDERS)
         self.units = arguments.optional_integer("units", units)
-        self.activation = keras.activations.get(activation)
+        self.activation = arguments.activation("activation", activation)
         self.input_feeding = arguments.boolean("input_feeding", input_feeding)
         self.query_state = _numbers(query_state)
         takes = inspect.signature(cell.call).parameters

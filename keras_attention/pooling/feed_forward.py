@@ -21,6 +21,8 @@ class FeedForwardAttention(PooledLayer):
         c   = sum_t a_t h_t
 
     The tanh bounds the scores, so no step weighs more than e^2 times another.
+    With `activation=None` it is DeepMoji's layer: e_t = w . h_t, and one `b`
+    for all steps, which a softmax does not notice, is left out.
 
     Args:
         step_bias: Whether there is a `b_t` for each step in place of one `b`,
@@ -28,6 +30,7 @@ class FeedForwardAttention(PooledLayer):
             sequence is then fixed.
         kernel_initializer: Of `w`. None is the paper's: normal, with standard
             deviation 1 / sqrt(dim).
+        activation: Of the scores; the paper's is `"tanh"`.
         **kwargs: `jit_compile`, and `keras.Layer` arguments, such as `name`.
 
     Call arguments:
@@ -50,21 +53,25 @@ class FeedForwardAttention(PooledLayer):
     Reference:
         [Raffel & Ellis, 2016](https://arxiv.org/abs/1512.08756), eq. 1. The
         Kaggle layer also adds 1e-7 to the sum of the exponentials; we do not.
+        Without activation,
+        [Felbo et al., 2017](https://arxiv.org/abs/1708.00524).
     """
 
     def __init__(
         self,
         step_bias: bool = False,
         kernel_initializer: Any = None,
+        activation: Any = "tanh",
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.step_bias = arguments.boolean("step_bias", step_bias)
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
+        self.activation = arguments.activation("activation", activation)
         self.alignment = SoftmaxAlignment(dtype=self.dtype_policy)
 
     def build(self, inputs_shape: Shape) -> None:
-        """Creates `w` and `b`."""
+        """Creates `w` and, if the weights depend on it, `b`."""
         _leading, steps, dim = boundary.one_shape(self, inputs_shape)
         if self.step_bias:
             steps = boundary.known_steps(self, "inputs", steps)
@@ -72,9 +79,10 @@ class FeedForwardAttention(PooledLayer):
         self.w = self.add_weight(
             (dim, 1), self.kernel_initializer or normal, name="w"
         )
-        self.b = self.add_weight(
-            (steps if self.step_bias else 1,), "zeros", name="b"
-        )
+        self.b = None
+        if self.step_bias or self.activation is not keras.activations.linear:
+            count = steps if self.step_bias else 1
+            self.b = self.add_weight((count,), "zeros", name="b")
 
     def call(
         self,
@@ -83,12 +91,15 @@ class FeedForwardAttention(PooledLayer):
         return_attention_scores: bool = False,
     ) -> Tensor | tuple[Tensor, Tensor]:
         """The pooled vector, and the weights if asked: see the class."""
-        b = ops.expand_dims(self.b, -1)
-        e = masks.stepwise(
-            lambda h: ops.tanh(ops.matmul(h, self.w) + b), inputs
-        )
+        e = masks.stepwise(self._score, inputs)
         context, weights = pool(
             ops.swapaxes(e, -1, -2), inputs, mask, self.alignment
         )
         context, weights = ops.squeeze(context, -2), ops.squeeze(weights, -2)
         return (context, weights) if return_attention_scores else context
+
+    def _score(self, h: Tensor) -> Tensor:
+        e = ops.matmul(h, self.w)
+        if self.b is not None:
+            e = e + ops.expand_dims(self.b, -1)
+        return self.activation(e)

@@ -147,7 +147,10 @@ CASES = [
         lambda: recurrent(score="general"),
         exceptions=LOOPS,
     ),
-    Case(ka.FeedForwardAttention, lambda: kernel(step_bias=True)),
+    Case(
+        ka.FeedForwardAttention,
+        lambda: kernel(step_bias=True, activation=None),
+    ),
     Case(
         ka.SelfAttentiveEmbedding,
         lambda: {"hops": 2, "units": 3, "penalty": 0.5},

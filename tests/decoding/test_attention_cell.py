@@ -157,6 +157,7 @@ def test_config_round_trip():
         ({"attention": ka.FeedForwardAttention()}, "`attention` must be an"),
         ({"order": "post"}, "`order` must be 'luong' or 'bahdanau'"),
         ({"units": 0}, "`units` must be a positive integer"),
+        ({"activation": "none"}, "`activation` must be .*='none'"),
         ({"input_feeding": 1}, "`input_feeding` must be True or False"),
         ({"query_state": -1}, "`query_state` must be a non-negative integer"),
     ],

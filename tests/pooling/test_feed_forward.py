@@ -41,6 +41,17 @@ def test_kaggle_form_with_a_mask():
     assert_worked(context, [[-0.290416, -0.410353], [0, 0]])
 
 
+def test_without_activation():
+    pool = ka.FeedForwardAttention(activation=None)
+    pool.build(X.shape)
+    assign(pool, w=[[0.7], [-1.2]])
+    assert len(pool.weights) == 1
+    context, weights = pool(X, mask=MASK, return_attention_scores=True)
+    e = np.exp(X[0, :2] @ [0.7, -1.2])
+    assert_worked(weights, [[*(e / e.sum()), 0], [0, 0, 0]])
+    assert_worked(context, [e / e.sum() @ X[0, :2], [0, 0]])
+
+
 def test_no_step_weighs_more_than_e_squared_times_another():
     pool = ka.FeedForwardAttention()
     x = np.array([[[1000.0], [-1000.0]]])
