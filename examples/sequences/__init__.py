@@ -3,5 +3,9 @@
 symbols       letters, phonemes or words as integers
 batches       padded batches of similar length
 training      learning rate, Ctrl-C, best and latest state
+generating    what a trained model writes
 alignments    pictures of what each token attends to
+saved_model   export, and what TensorFlow alone makes of it
+settings      the options of a command line
+run           the files of a run folder
 """

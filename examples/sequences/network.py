@@ -26,6 +26,7 @@ class Sizes:
         embedding: Of a symbol, on both sides.
         layers: LSTMs of the encoder, and of the decoder.
         dropout: Between layers.
+        input_dropout: Of what the decoder's first LSTM reads.
     """
 
     source: int
@@ -35,16 +36,15 @@ class Sizes:
     embedding: int = 64
     layers: int = 1
     dropout: float = 0.0
+    input_dropout: float = 0.0
 
 
 def encoder_decoder(
     sizes: Sizes, attention: keras.Layer, order: str, name: str
 ) -> ka.EncoderDecoder:
     """In Luong's order with input feeding, or in Bahdanau's."""
-    cells = [
-        layers.LSTMCell(sizes.units, dropout=sizes.dropout if index else 0.0)
-        for index in range(sizes.layers)
-    ]
+    rates = [sizes.input_dropout, *[sizes.dropout] * (sizes.layers - 1)]
+    cells = [layers.LSTMCell(sizes.units, dropout=rate) for rate in rates]
     cell = ka.AttentionCell(
         cells[0] if len(cells) == 1 else layers.StackedRNNCells(cells),
         attention,

@@ -1,9 +1,14 @@
+import argparse
+import dataclasses
+
 import keras
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sequences import alignments, network, training
+from sequences import alignments, network, saved_model, settings, training
 from sequences.batches import Batches
+from sequences.generating import generated
+from sequences.run import Run, read_json, write_json
 from sequences.symbols import END, START, Symbols, UnknownSymbol
 
 import keras_attention as ka
@@ -147,3 +152,86 @@ def test_a_training_goes_on_where_it_stopped(model, tmp_path, capsys):
     )
     kept.clear()
     assert not list(tmp_path.iterdir())
+
+
+def test_dropout_of_what_the_decoder_reads_is_its_first_cells():
+    sizes = network.Sizes(9, 7, 5, 4, 3, 2, dropout=0.2, input_dropout=0.1)
+    built = network.encoder_decoder(sizes, ka.LuongAttention(), "luong", "n")
+    cells = built.decoder.cell.cell.cells
+    assert [cell.dropout for cell in cells] == [0.1, 0.2]
+
+
+def test_what_is_generated_ends_with_its_end_in_the_order_asked(model):
+    rows = [LETTERS.encode(text) for text in ("abcab", "a", "cab")]
+    written = list(generated(model, rows, 2, 4, strategy="greedy"))
+    assert len(written) == len(rows)
+    for row, found in zip(rows, written, strict=True):
+        alone = model.generate(np.array([row]))
+        length = int(alone.lengths[0])
+        assert_array_equal(found.tokens, alone.tokens[0, :length])
+        assert END not in found.tokens[:-1]
+        assert_allclose(found.weights, alone.alignments[0, :length], atol=1e-6)
+
+
+@dataclasses.dataclass(frozen=True)
+class Chosen:
+    order: str = "luong"
+    units: int = 8
+    dropout: float = 0.0
+    seed: int = 1
+
+
+def parsed(*arguments):
+    parser = argparse.ArgumentParser()
+    settings.add_options(parser, Chosen, {"order": ("luong", "bahdanau")})
+    return parser.parse_args(arguments)
+
+
+def test_options_replace_settings_that_are_given():
+    options = parsed("--units=16", "--order", "bahdanau", "--seed=0")
+    assert settings.chosen(options, Chosen()) == Chosen("bahdanau", 16, seed=0)
+    assert settings.chosen(parsed(), Chosen(units=3)) == Chosen(units=3)
+
+
+@pytest.mark.parametrize(
+    "option", ["--units=0", "--units=x", "--dropout=1", "--order=other"]
+)
+def test_settings_that_make_no_sense_are_refused(option, capfd):
+    with pytest.raises(SystemExit) as ended:
+        parsed(option)
+    assert ended.value.code == 2
+    assert option.partition("=")[0] in capfd.readouterr().err
+
+
+def test_a_resumed_run_keeps_what_is_fixed(capfd):
+    options = parsed("--units=16", "--dropout=0.5")
+    free = settings.resumed(options, Chosen(), fixed=("order",))
+    assert free == Chosen(units=16, dropout=0.5)
+    with pytest.raises(SystemExit):
+        settings.resumed(options, Chosen(), fixed=("order", "units"))
+    assert "a run with units=8" in capfd.readouterr().err
+
+
+def test_a_cleared_run_keeps_no_result(tmp_path):
+    run = Run(tmp_path)
+    write_json(run.settings, dataclasses.asdict(Chosen()))
+    assert Chosen(**read_json(run.settings)) == Chosen()
+    for stale in (run.model, run.latest, run.history, run.results):
+        stale.touch()
+    run.saved_model.mkdir()
+    run.clear()
+    assert list(tmp_path.iterdir()) == [run.settings]
+
+
+def test_answers_come_from_the_script_of_the_run(tmp_path):
+    run = Run(tmp_path)
+    run.decode_script.write_text(
+        "import sys\n"
+        "for line in sys.stdin.read().splitlines():\n"
+        "    print(line, line.upper(), sep='\\t')\n",
+    )
+    answers = saved_model.answers_without_keras(run, ["für", "so"])
+    assert answers == {"für": "FÜR", "so": "SO"}
+    run.decode_script.write_text("raise SystemExit('no such model')")
+    with pytest.raises(RuntimeError, match="no such model"):
+        saved_model.answers_without_keras(run, ["so"])
