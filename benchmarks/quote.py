@@ -6,7 +6,8 @@ not see:
     It takes 1.31<!-- multi_head steps=2048 way=jit: ratios.keras --> times as
     long, 333<!-- multi_head steps=2048 way=jit: sides.ours.seconds ms --> ms.
 
-That is: the benchmark, as `benchmarks/results/NAME.json`; what tells the row
+That is: the benchmark, as `benchmarks/results/NAME.json`, in a folder for
+another machine, as `avx512/multi_head`; what tells the row
 from the others, if the figure is in a row; and the path to it. Of a spread the
 median is taken. A unit may follow: ms, us, %, GiB (from MiB), or inverse. The
 figure is written with as many decimals as it has.
@@ -40,7 +41,7 @@ RESULTS = Path(__file__).parent / "results"
 
 NOT_MEASURED = "not measured"
 
-SOURCE = r"(?P<name>\w+)(?P<keys>( \w+=\S+)*)"
+SOURCE = r"(?P<name>[\w/]+)(?P<keys>( \w+=\S+)*)"
 QUOTE = re.compile(rf"{SOURCE}: (?P<path>[\w.]+)( (?P<unit>\S+))?")
 FIGURE = re.compile(r"(?P<figure>\d[\w.,]*)?<!-- (?P<quote>[^>]*?) -->")
 TABLE = re.compile(

@@ -7,6 +7,7 @@ from keras import ops
 
 from keras_attention import arguments
 from keras_attention.base_layer import Tensor
+from keras_attention.decoding.largest import largest
 
 #: What a place without any attention counts as, in the coverage penalty.
 LEAST = 1e-9
@@ -79,8 +80,8 @@ class Greedy(Strategy):
         self, log_probs: Tensor, so_far: Hypotheses, noise: Tensor | None
     ) -> Choice:
         """The largest of each row."""
-        token = ops.cast(ops.argmax(log_probs, axis=-1), "int32")
-        return _stay(token, log_probs, so_far)
+        best, token = largest(ops.squeeze(log_probs, 1), 1)
+        return ops.zeros_like(token), token, so_far.log_probs + best
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,7 +125,11 @@ class Sample(Strategy):
     ) -> Choice:
         """The token at which the cumulated probabilities pass the noise."""
         token = draw(self.portions(log_probs), noise)
-        return _stay(token, log_probs, so_far)
+        own = ops.take_along_axis(
+            log_probs, ops.expand_dims(token, -1), axis=-1
+        )
+        total = so_far.log_probs + ops.squeeze(own, -1)
+        return ops.zeros_like(token), token, total
 
     def portions(self, log_probs: Tensor) -> Tensor:
         """Proportional to the probabilities that are drawn from."""
@@ -192,8 +197,7 @@ class Beam(Strategy):
         )
         batch = ops.shape(ranks)[0]
         flat = ops.reshape(ranks, (batch, self.width * tokens))
-        _, best = ops.top_k(flat, self.width)
-        best = ops.cast(best, "int32")
+        _, best = largest(flat, self.width)
         flat = ops.reshape(totals, (batch, self.width * tokens))
         chosen = ops.take_along_axis(flat, best, axis=-1)
         return best // tokens, best % tokens, chosen
@@ -270,10 +274,3 @@ def draw(portions: Tensor, noise: Tensor | None) -> Tensor:
     below = ops.cumsum(portions, axis=-1)
     bar = ops.expand_dims(noise, -1) * below[..., -1:]
     return ops.sum(ops.cast(below <= bar, "int32"), axis=-1)
-
-
-def _stay(token: Tensor, log_probs: Tensor, so_far: Hypotheses) -> Choice:
-    """Each hypothesis goes on from itself."""
-    own = ops.take_along_axis(log_probs, ops.expand_dims(token, -1), axis=-1)
-    total = so_far.log_probs + ops.squeeze(own, -1)
-    return ops.zeros_like(token), token, total

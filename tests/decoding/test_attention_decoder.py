@@ -196,7 +196,10 @@ def test_compiled_and_plain_are_the_same(kind):
         found.append([logits, *gradients, generated.log_probs])
     for a, b in zip(*found, strict=True):
         np.testing.assert_allclose(
-            tf.convert_to_tensor(a), tf.convert_to_tensor(b), atol=1e-4
+            tf.convert_to_tensor(a),
+            tf.convert_to_tensor(b),
+            rtol=1e-4,
+            atol=1e-4,
         )
 
 
