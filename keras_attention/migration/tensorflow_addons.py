@@ -23,7 +23,7 @@ activations, so they are not checked.
 """
 
 import os
-from typing import Any, TypeAlias
+from typing import Any
 
 import keras
 import numpy as np
@@ -32,13 +32,17 @@ import tensorflow as tf
 from keras_attention.decoding.attention_cell import AttentionCell
 from keras_attention.decoding.attention_decoder import AttentionDecoder
 from keras_attention.encoder_decoder.monotonic import MonotonicAttention
+from keras_attention.migration.weights import (
+    Arrays,
+    Given,
+    assign,
+    of_additive,
+)
 from keras_attention.scores.additive import AdditiveScore
 from keras_attention.scores.bilinear import BilinearScore
 from keras_attention.scores.normalized_additive import NormalizedAdditiveScore
 from keras_attention.stages import Score
 from keras_attention.stepwise import StepwiseAttention
-
-Arrays: TypeAlias = dict[str, np.ndarray]
 
 VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
 SLOT = "/.OPTIMIZER_SLOT/"
@@ -75,15 +79,15 @@ def load_attention(
         ValueError: The checkpoint lacks a weight, has one more than the
             attention, or one of another shape.
     """
-    given = _Given(arrays, mechanism)
+    given = Given(arrays, mechanism)
     score: Any = getattr(attention, "score", None)
     weights = _of_score(score, given)
     own = {}
     if isinstance(attention, MonotonicAttention):
         own = {"r": given.take("attention_score_bias")}
     given.check_all_taken(attention)
-    _assign(score, weights)
-    _assign(attention, own)
+    assign(score, weights)
+    assign(attention, own)
 
 
 def load_cell(
@@ -120,12 +124,12 @@ def load_cell(
     load_attention(cell.attention, arrays, mechanism or first)
     _load_recurrent(cell.cell, arrays, recurrent or f"{wrapper}/_cell")
     if cell.units:
-        given = _Given(
+        given = Given(
             arrays, attention_layer or f"{wrapper}/_attention_layers/0"
         )
         kernel = given.take("kernel")
         given.check_all_taken(cell)
-        _assign(cell, {"W": _of_context_first(cell, kernel)})
+        assign(cell, {"W": _of_context_first(cell, kernel)})
 
 
 def load_decoder(
@@ -158,37 +162,7 @@ def load_decoder(
     )
 
 
-class _Given:
-    """The arrays below a name, each to be taken once."""
-
-    def __init__(self, arrays: Arrays, name: str) -> None:
-        self.start = f"{name}/"
-        self.arrays = arrays
-        self.left = [x for x in arrays if x.startswith(self.start)]
-
-    def __contains__(self, name: str) -> bool:
-        return self.start + name in self.left
-
-    def take(self, name: str) -> np.ndarray:
-        """One array."""
-        if name not in self:
-            raise ValueError(
-                f"The checkpoint has no weight {self.start + name!r}. "
-                f"Received: {self.left or list(self.arrays)}"
-            )
-        self.left.remove(self.start + name)
-        return self.arrays[self.start + name]
-
-    def check_all_taken(self, layer: keras.Layer) -> None:
-        """Nothing may be left: the layer would do something else."""
-        if self.left:
-            raise ValueError(
-                f"{type(layer).__name__} has no place for the weights "
-                f"{self.left} of the checkpoint."
-            )
-
-
-def _of_score(score: Score, given: _Given) -> Arrays:
+def _of_score(score: Score, given: Given) -> Arrays:
     if isinstance(score, BilinearScore):
         scale = given.take("attention_g") if "attention_g" in given else 1.0
         return {"W": scale * given.take("memory_layer/kernel").T}
@@ -197,15 +171,13 @@ def _of_score(score: Score, given: _Given) -> Arrays:
             "TensorFlow Addons has the scores of BilinearScore, AdditiveScore "
             f"and NormalizedAdditiveScore. Received: score={score!r}"
         )
-    weights = {
-        "W": given.take("query_layer/kernel"),
-        "U": given.take("memory_layer/kernel"),
-        "v": given.take("attention_v")[:, None],
-    }
-    if isinstance(score, NormalizedAdditiveScore):
-        weights["g"] = given.take("attention_g")
-        weights["b"] = given.take("attention_b")
-    return weights
+    W = given.take("query_layer/kernel")
+    U = given.take("memory_layer/kernel")
+    v = given.take("attention_v")
+    if isinstance(score, AdditiveScore):
+        return of_additive(score, W, U, v)
+    g, b = given.take("attention_g"), given.take("attention_b")
+    return {"W": W, "U": U, "v": v[:, None], "g": g, "b": b}
 
 
 def _of_context_first(cell: AttentionCell, kernel: np.ndarray) -> np.ndarray:
@@ -226,25 +198,8 @@ def _load_as_named(
     layer: keras.Layer, arrays: Arrays, name: str, weights: list[str]
 ) -> None:
     """A Keras layer's, which have the same names and layout in Keras 2."""
-    given = _Given(arrays, name)
+    given = Given(arrays, name)
     has = [each for each in weights if getattr(layer, each, None) is not None]
     taken = {each: given.take(each) for each in has}
     given.check_all_taken(layer)
-    _assign(layer, taken)
-
-
-def _assign(layer: keras.Layer, weights: Arrays) -> None:
-    for name, value in weights.items():
-        variable = getattr(layer, name, None)
-        if variable is None:
-            raise ValueError(
-                f"{type(layer).__name__} must be built before weights are "
-                "loaded."
-            )
-        if tuple(variable.shape) != np.shape(value):
-            raise ValueError(
-                f"`{name}` of {type(layer).__name__} must have the shape "
-                f"{tuple(variable.shape)}. "
-                f"Received: {np.shape(value)} in the checkpoint"
-            )
-        variable.assign(value)
+    assign(layer, taken)

@@ -1,0 +1,1 @@
+"""Models of `tensorflow.keras`, which the environment makes Keras 2 or 3."""
