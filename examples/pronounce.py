@@ -27,10 +27,10 @@ from pronouncing.dictionary import (
     UnknownLetter,
     Vocabulary,
     read_dictionary,
-    split,
 )
 from pronouncing.mechanisms import MECHANISMS
 from pronouncing.run import FULL, Run, Settings, write_json
+from sequences.splitting import split
 
 if TYPE_CHECKING:
     from pronouncing.speaking import Pronouncer, Spoken
@@ -235,32 +235,21 @@ def fit(
     pronunciations: Pronunciations,
 ) -> None:
     common.silence_tensorflow()
-    import keras
     from pronouncing.network import LENGTHS, new_model, pairs
-    from sequences import training
-    from sequences.batches import Batches
+    from sequences.learning import learn_pairs
 
     vocabulary = run.vocabulary()
-    if run.latest.exists():
-        model = keras.models.load_model(run.latest)
-    else:
-        model = new_model(settings, vocabulary)
-    done = int(model.optimizer.iterations.numpy())
     learned, dev = (
         pairs(side, pronunciations, vocabulary) for side in (words, dev_words)
     )
-    training.train(
-        model,
-        training.Schedule(
-            settings.epochs, settings.minutes, settings.learning_rate
-        ),
+    learn_pairs(
         run,
-        Batches(learned, settings.batch_size, LENGTHS, settings.seed + done),
-        # Of one length, so that each word counts the same in the dev loss.
-        Batches(dev, 256, LENGTHS[-1:]),
+        settings,
+        lambda: new_model(settings, vocabulary),
+        learned,
+        dev,
+        LENGTHS,
     )
-    if not run.model.exists():
-        common.fail("the loss became NaN; try a lower --learning-rate")
 
 
 def load(run: Run, beam: int) -> "Pronouncer":

@@ -1,17 +1,14 @@
 """Words and their pronunciations in the CMU Pronouncing Dictionary."""
 
 import dataclasses
-import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sequences.symbols import MARKS, Symbols, UnknownSymbol
 
 Phonemes = tuple[str, ...]
 Pronunciations = Mapping[str, Sequence[Phonemes]]
-
-TEST_PERCENT, DEV_PERCENT = 10, 2
 
 
 class UnknownLetter(ValueError):
@@ -32,31 +29,6 @@ def read_dictionary() -> dict[str, list[Phonemes]]:
         if phonemes not in variants:
             variants.append(phonemes)
     return pronunciations
-
-
-def fingerprint(word: str) -> int:
-    """The same number for the same word, on every machine and day."""
-    digest = hashlib.sha256(word.lower().encode()).digest()
-    return int.from_bytes(digest[:8], "big")
-
-
-def side(word: str) -> str:
-    """`"test"`, `"dev"` or `"train"`: a property of the word alone."""
-    percent = fingerprint(word) % 100
-    if percent < TEST_PERCENT:
-        return "test"
-    return "dev" if percent < TEST_PERCENT + DEV_PERCENT else "train"
-
-
-def split(words: Iterable[str]) -> dict[str, list[str]]:
-    """The words of each side in the order of their fingerprints.
-
-    So the first n training words are a fixed random sample.
-    """
-    sides: dict[str, list[str]] = {"train": [], "dev": [], "test": []}
-    for word in sorted(words, key=lambda word: (fingerprint(word), word)):
-        sides[side(word)].append(word)
-    return sides
 
 
 @dataclasses.dataclass(frozen=True)

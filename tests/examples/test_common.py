@@ -90,7 +90,9 @@ def test_silence_hides_no_error():
     assert "ModuleNotFoundError" in ended.stderr
 
 
-@pytest.mark.parametrize("example", ["adding_problem", "tune_classifier"])
+@pytest.mark.parametrize(
+    "example", ["adding_problem", "translate_dates", "tune_classifier"]
+)
 def test_help_loads_no_framework(example):
     ended = run_code(HELP.format(example=example))
     assert ended.stderr == ""

@@ -15,6 +15,7 @@ from pronouncing.mechanisms import MECHANISMS
 from pronouncing.network import LONGEST, new_model, pairs
 from pronouncing.run import Run, Settings
 from pronouncing.speaking import Pronouncer, search
+from sequences.splitting import split
 from sequences.symbols import MARKS
 
 WORDS = {
@@ -51,26 +52,13 @@ def test_variants_that_differ_in_stress_alone_are_one(pronunciations):
 
 
 def test_the_split_is_a_partition_of_the_words(pronunciations):
-    sides = dictionary.split(pronunciations)
+    sides = split(pronunciations)
     words = [word for side in sides.values() for word in side]
     assert sorted(words) == sorted(pronunciations)
     shares = {side: len(sides[side]) / len(words) for side in sides}
     assert shares == pytest.approx(
         {"train": 0.88, "dev": 0.02, "test": 0.10}, abs=0.005
     )
-
-
-def test_the_split_is_fixed():
-    """By the word alone: not by the process, its hash seed or the list."""
-    words = ["apple", "banana", "cherry", "date", "griffon", "keras"]
-    percents = [dictionary.fingerprint(word) % 100 for word in words]
-    assert percents == [89, 45, 38, 72, 3, 25]
-    assert dictionary.side("Griffon") == dictionary.side("griffon") == "test"
-
-
-def test_the_order_within_a_side_does_not_depend_on_the_list():
-    words = ["apple", "banana", "cherry", "date", "griffon", "keras"]
-    assert dictionary.split(words) == dictionary.split(words[::-1])
 
 
 def test_vocabulary_round_trip():

@@ -8,7 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sequences import alignments, network, saved_model, settings, training
 from sequences.batches import Batches
 from sequences.generating import generated
+from sequences.learning import learn_pairs
 from sequences.run import Run, read_json, write_json
+from sequences.splitting import fingerprint, side, split
 from sequences.symbols import END, START, Symbols, UnknownSymbol
 
 import keras_attention as ka
@@ -48,6 +50,15 @@ def test_an_unknown_symbol_is_named(name):
 def test_unknown_symbols_have_a_number_if_wanted():
     symbols = Symbols.of("ab", with_unknown=True)
     assert symbols.decode(symbols.encode("abz")) == ("a", "b", "<unknown>")
+
+
+def test_the_split_is_fixed():
+    """By the name alone: not by the process, its hash seed or the list."""
+    names = ["apple", "banana", "cherry", "date", "griffon", "keras"]
+    percents = [fingerprint(name) % 100 for name in names]
+    assert percents == [89, 45, 38, 72, 3, 25]
+    assert side("Griffon") == side("griffon") == "test"
+    assert split(names) == split(names[::-1])
 
 
 def test_batches_shift_the_target_by_one():
@@ -152,6 +163,31 @@ def test_a_training_goes_on_where_it_stopped(model, tmp_path, capsys):
     )
     kept.clear()
     assert not list(tmp_path.iterdir())
+
+
+@dataclasses.dataclass
+class Quick:
+    epochs: int = 1
+    minutes: float = 1.0
+    batch_size: int = 1
+    learning_rate: float = 0.01
+    seed: int = 0
+
+
+def test_pairs_are_learned_anew_or_where_it_stopped(model, tmp_path, capfd):
+    run, longest = Run(tmp_path), LENGTHS[-1:]
+    learn_pairs(run, Quick(), lambda: model, PAIRS, PAIRS, longest)
+    learn_pairs(run, Quick(epochs=2), None, PAIRS, PAIRS, longest)
+    kept = keras.models.load_model(run.latest)
+    assert int(kept.optimizer.iterations.numpy()) == 2 * len(PAIRS)
+    run.clear()
+    capfd.readouterr()
+    spoilt = [np.full_like(w, np.nan) for w in model.get_weights()]
+    model.set_weights(spoilt)
+    with pytest.raises(SystemExit) as ended:
+        learn_pairs(run, Quick(epochs=9), lambda: model, PAIRS, PAIRS, longest)
+    assert ended.value.code == 2
+    assert "lower --learning-rate" in capfd.readouterr().err
 
 
 def test_dropout_of_what_the_decoder_reads_is_its_first_cells():
