@@ -6,13 +6,12 @@ from keras import ops
 
 from keras_attention import (
     arguments,
-    boundary,
     inputs,
     masks,
     query_blocks,
     weight_dropout,
 )
-from keras_attention.base_layer import Shape, Tensor
+from keras_attention.base_layer import Tensor
 from keras_attention.inputs import Tensors
 from keras_attention.stages import Alignment, Read, Score, divided
 from keras_attention.stepwise import ScoringAttention, State
@@ -68,19 +67,6 @@ class AttentionLayer(ScoringAttention):
         self.query_block_size = arguments.optional_integer(
             "query_block_size", query_block_size
         )
-
-    def build(
-        self,
-        query_shape: Shape,
-        value_shape: Shape | None = None,
-        key_shape: Shape | None = None,
-    ) -> None:
-        """Builds the score; the other stages have no weights."""
-        query_shape, value_shape = boundary.query_and_value_shapes(
-            self, query_shape, value_shape
-        )
-        if not self.score.built:  # A loaded stage arrives already built.
-            self.score.build(query_shape, key_shape or value_shape)
 
     def call(
         self,

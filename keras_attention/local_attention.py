@@ -6,7 +6,6 @@ from keras import ops
 
 from keras_attention import (
     arguments,
-    boundary,
     inputs,
     masks,
     query_blocks,
@@ -84,18 +83,9 @@ class LocalAttention(ScoringAttention):
         """
         raise NotImplementedError
 
-    def build_score(
-        self, query_shape: Shape, value_shape: Any, key_shape: Any
-    ) -> Shape:
-        """Builds the score for windows; the shape of one query sequence."""
-        query_shape, value_shape = boundary.query_and_value_shapes(
-            self, query_shape, value_shape
-        )
-        window_shape = (*query_shape[:-1], self.width)
-        key_dim = (key_shape or value_shape)[-1]
-        if not self.score.built:  # A loaded stage arrives already built.
-            self.score.build(query_shape, (*window_shape, key_dim))
-        return query_shape
+    def scored_shape(self, query_shape: Shape, key_shape: Shape) -> Shape:
+        """Of each query's window."""
+        return (*query_shape[:-1], self.width, key_shape[-1])
 
     def attend(
         self,

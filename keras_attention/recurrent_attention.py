@@ -5,14 +5,13 @@ from typing import Any
 from keras import ops
 
 from keras_attention import (
-    boundary,
     compilation,
     inputs,
     masks,
     step_loop,
     weight_dropout,
 )
-from keras_attention.base_layer import Shape, Tensor
+from keras_attention.base_layer import Tensor
 from keras_attention.inputs import Tensors
 from keras_attention.precision import widened
 from keras_attention.reads.weighted_sum import WeightedSumRead
@@ -53,23 +52,6 @@ class RecurrentAttention(ScoringAttention):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.read = WeightedSumRead(dtype=self.dtype_policy)
-
-    def build(
-        self,
-        query_shape: Shape,
-        value_shape: Shape | None = None,
-        key_shape: Shape | None = None,
-    ) -> None:
-        """Builds the score, and what `build_more` adds."""
-        query_shape, value_shape = boundary.query_and_value_shapes(
-            self, query_shape, value_shape
-        )
-        if not self.score.built:  # A loaded stage arrives already built.
-            self.score.build(query_shape, key_shape or value_shape)
-        self.build_more(query_shape, value_shape)
-
-    def build_more(self, query_shape: Shape, value_shape: Shape) -> None:
-        """Creates weights beside the score's; by default there are none."""
 
     def weigh(
         self,

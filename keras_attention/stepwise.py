@@ -4,8 +4,8 @@ from typing import Any, TypeAlias
 
 import keras
 
-from keras_attention import arguments, inputs, weight_dropout
-from keras_attention.base_layer import PerStepLayer, Tensor
+from keras_attention import arguments, boundary, inputs, weight_dropout
+from keras_attention.base_layer import PerStepLayer, Shape, Tensor
 from keras_attention.inputs import Tensors
 from keras_attention.stages import Score
 
@@ -81,6 +81,28 @@ class ScoringAttention(StepwiseAttention):
         self.dropout = arguments.rate("dropout", dropout)
         self.seed = arguments.seed(seed)
         self.seed_generator = keras.random.SeedGenerator(self.seed)
+
+    def build(
+        self,
+        query_shape: Shape,
+        value_shape: Shape | None = None,
+        key_shape: Shape | None = None,
+    ) -> None:
+        """Builds the score, and what `build_more` adds."""
+        query_shape, value_shape = boundary.query_and_value_shapes(
+            self, query_shape, value_shape
+        )
+        scored = self.scored_shape(query_shape, key_shape or value_shape)
+        if not self.score.built:  # A loaded stage arrives already built.
+            self.score.build(query_shape, scored)
+        self.build_more(query_shape, value_shape)
+
+    def scored_shape(self, query_shape: Shape, key_shape: Shape) -> Shape:
+        """Of the keys that a query is scored with; by default of all."""
+        return key_shape
+
+    def build_more(self, query_shape: Shape, value_shape: Shape) -> None:
+        """Creates weights beside the score's; by default there are none."""
 
     def is_random(self) -> bool:
         """Whether training needs noise; by default, for dropout."""

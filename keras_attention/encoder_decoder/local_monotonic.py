@@ -3,7 +3,7 @@
 from keras import ops
 
 from keras_attention import inputs
-from keras_attention.base_layer import Shape, Tensor
+from keras_attention.base_layer import Tensor
 from keras_attention.inputs import Tensors
 from keras_attention.local_attention import LocalAttention
 from keras_attention.serialization import export
@@ -42,15 +42,6 @@ class LocalMonotonicAttention(LocalAttention):
     Reference:
         [Luong et al., 2015](https://arxiv.org/abs/1508.04025), 3.2 (local-m).
     """
-
-    def build(
-        self,
-        query_shape: Shape,
-        value_shape: Shape | None = None,
-        key_shape: Shape | None = None,
-    ) -> None:
-        """Builds the score."""
-        self.build_score(query_shape, value_shape, key_shape)
 
     def call(
         self,

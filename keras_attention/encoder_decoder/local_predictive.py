@@ -56,14 +56,8 @@ class LocalPredictiveAttention(LocalAttention):
         self.radius = arguments.integer("radius", radius)
         self.units = arguments.optional_integer("units", units)
 
-    def build(
-        self,
-        query_shape: Shape,
-        value_shape: Shape | None = None,
-        key_shape: Shape | None = None,
-    ) -> None:
-        """Creates `W` and `v`, and builds the score."""
-        query_shape = self.build_score(query_shape, value_shape, key_shape)
+    def build_more(self, query_shape: Shape, value_shape: Shape) -> None:
+        """Creates `W` and `v`."""
         units = self.units or query_shape[-1]
         self.W = self.add_weight((query_shape[-1], units), name="W")
         self.v = self.add_weight((units, 1), name="v")
