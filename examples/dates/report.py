@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from sequences import alignments, saved_model
+from sequences.generating import search
 from sequences.run import Run
 
 from dates import scoring
 from dates.strings import DateString
 from dates.styles import Style
-from dates.translator import Translator, search
+from dates.translator import Translator
 
 WORST, MISTAKES, COMPARED, SHOWN = 6, 8, 500, 4
 # The font of the picture has their letters.

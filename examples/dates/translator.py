@@ -1,12 +1,12 @@
 """Dates as people write them in, ISO dates and alignments out."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sequences.alignments import Alignment
 from sequences.batches import pad
-from sequences.generating import generated
+from sequences.generating import generated, search
 from sequences.symbols import Symbols
 
 import keras_attention as ka
@@ -24,11 +24,6 @@ class Translation(NamedTuple):
 
     def alignment(self, text: str, title: str) -> Alignment:
         return Alignment([*self.iso, "end"], text, self.weights, title)
-
-
-def search(beam: int) -> dict[str, Any]:
-    """The options of `generate` for a beam so wide: 1 is greedy."""
-    return {"strategy": "beam", "width": beam}
 
 
 class Translator:

@@ -5,6 +5,5 @@ mechanisms    which attention `--attention` stands for
 network       the model, new or reloaded, and the pairs it learns from
 speaking      words in, phonemes and alignments out
 scoring       phoneme and word error rates; how straight an alignment is
-run           the files of the run folder
-saved_model   export, and the check in a process without Keras
+settings      what a run is asked for
 """

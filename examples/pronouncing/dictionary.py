@@ -1,9 +1,7 @@
 """Words and their pronunciations in the CMU Pronouncing Dictionary."""
 
 import dataclasses
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from sequences.symbols import MARKS, Symbols, UnknownSymbol
 
@@ -50,12 +48,12 @@ class Vocabulary:
         return cls(Symbols.of(sorted(letters)), Symbols.of(sorted(phonemes)))
 
     @classmethod
-    def read(cls, path: Path) -> "Vocabulary":
-        names = json.loads(path.read_text(encoding="utf-8"))
+    def named(cls, names: Mapping[str, Sequence[str]]) -> "Vocabulary":
+        """From the names, as a file has them."""
         return cls(**{k: Symbols(tuple(v)) for k, v in names.items()})
 
     def names(self) -> dict[str, tuple[str, ...]]:
-        """What a file says of it."""
+        """For a file."""
         return {"letters": self.letters.names, "phonemes": self.phonemes.names}
 
     def encode_word(self, word: str) -> list[int]:

@@ -10,7 +10,7 @@ from sequences.network import Sizes, encoder_decoder
 import keras_attention as ka
 from pronouncing import mechanisms
 from pronouncing.dictionary import Pronunciations, Vocabulary
-from pronouncing.run import Settings
+from pronouncing.settings import Settings
 
 #: Of letters, and of phonemes with one mark: what batches are padded to.
 LENGTHS = ((8, 9), (12, 13), (16, 17), (28, 29))

@@ -1,12 +1,11 @@
 """Words in, phonemes and alignments out."""
 
 import dataclasses
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from sequences.alignments import Alignment
-from sequences.batches import pad
+from sequences.generating import generated, search
 
 import keras_attention as ka
 from pronouncing.dictionary import Phonemes, Vocabulary
@@ -24,13 +23,6 @@ class Spoken:
 
     def alignment(self, word: str) -> Alignment:
         return Alignment([*self.phonemes, "end"], word, self.weights, word)
-
-
-def search(beam: int) -> dict[str, Any]:
-    """The options of `generate` for a beam so wide."""
-    if beam == 1:
-        return {"strategy": "greedy"}
-    return {"strategy": "beam", "width": beam}
 
 
 class Pronouncer:
@@ -51,19 +43,17 @@ class Pronouncer:
 
     def __call__(self, words: Sequence[str]) -> dict[str, Spoken]:
         words = sorted(set(words))
-        spoken: dict[str, Spoken] = {}
-        for first in range(0, len(words), BATCH_SIZE):
-            spoken.update(self._batch(words[first : first + BATCH_SIZE]))
-        return spoken
-
-    def _batch(self, words: Sequence[str]) -> Iterator[tuple[str, Spoken]]:
-        rows = [self.vocabulary.encode_word(word) for word in words]
-        # One shape for all batches: one program.
-        longest = max(LENGTHS[-1][0], *map(len, rows))
-        rows_padded = pad(rows, (BATCH_SIZE, longest))
-        found = self.model.generate(rows_padded, **self.search)
-        tokens, weights = map(np.asarray, (found.tokens, found.alignments))
-        for index, (word, row) in enumerate(zip(words, rows, strict=True)):
-            phonemes = self.vocabulary.phonemes.decode(tokens[index])
-            steps = slice(len(phonemes) + 1)
-            yield word, Spoken(phonemes, weights[index, steps, : len(row)])
+        found = generated(
+            self.model,
+            [self.vocabulary.encode_word(word) for word in words],
+            BATCH_SIZE,
+            LENGTHS[-1][0],
+            **self.search,
+        )
+        return {
+            word: Spoken(
+                self.vocabulary.phonemes.decode(written.tokens),
+                written.weights,
+            )
+            for word, written in zip(words, found, strict=True)
+        }

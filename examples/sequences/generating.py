@@ -17,6 +17,11 @@ class Written(NamedTuple):
     weights: np.ndarray
 
 
+def search(beam: int) -> dict[str, Any]:
+    """The options of `generate` for a beam so wide: 1 is greedy."""
+    return {"strategy": "beam", "width": beam}
+
+
 def generated(
     model: ka.EncoderDecoder,
     rows: Sequence[Sequence[int]],

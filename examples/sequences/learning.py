@@ -9,7 +9,7 @@ import keras
 import keras_attention  # noqa: F401 - registers the layers of a saved model
 from sequences import training
 from sequences.batches import Batches, Lengths, Pair
-from sequences.training import Kept
+from sequences.run import Run
 
 DEV_BATCH_SIZE = 256
 
@@ -25,7 +25,7 @@ class Settings(Protocol):
 
 
 def learn_pairs(
-    kept: Kept,
+    run: Run,
     settings: Settings,
     new_model: Callable[[], keras.Model],
     pairs: Sequence[Pair],
@@ -34,10 +34,10 @@ def learn_pairs(
 ) -> None:
     """Goes on where a training was left, or begins one.
 
-    Ends the program if there are no weights to be kept.
+    Ends the program if there are no weights to be run.
     """
-    if kept.latest.exists():
-        model = keras.models.load_model(kept.latest)
+    if run.latest.exists():
+        model = keras.models.load_model(run.latest)
     else:
         model = new_model()
     done = int(model.optimizer.iterations.numpy())
@@ -46,10 +46,10 @@ def learn_pairs(
         training.Schedule(
             settings.epochs, settings.minutes, settings.learning_rate
         ),
-        kept,
+        run,
         Batches(pairs, settings.batch_size, lengths, settings.seed + done),
         # Of one length, so that each pair counts the same in the dev loss.
         Batches(dev_pairs, DEV_BATCH_SIZE, lengths[-1:]),
     )
-    if not kept.model.exists():
+    if not run.model.exists():
         common.fail("the loss became NaN; try a lower --learning-rate")

@@ -13,33 +13,8 @@ from pathlib import Path
 import keras
 
 from sequences.batches import Batches
+from sequences.run import Run
 from sequences.symbols import PADDING
-
-
-@dataclasses.dataclass(frozen=True)
-class Kept:
-    """What a training keeps, in one folder."""
-
-    folder: Path
-
-    @property
-    def model(self) -> Path:
-        """The weights that were best on the dev pairs."""
-        return self.folder / "model.keras"
-
-    @property
-    def latest(self) -> Path:
-        """Where the training can go on, optimizer included."""
-        return self.folder / "latest.keras"
-
-    @property
-    def history(self) -> Path:
-        return self.folder / "history.csv"
-
-    def clear(self) -> None:
-        """Removes what an earlier training kept."""
-        for stale in (self.model, self.latest, self.history):
-            stale.unlink(missing_ok=True)
 
 
 class Cosine(keras.callbacks.Callback):
@@ -79,16 +54,16 @@ class KeepStates(keras.callbacks.Callback):
     Files are replaced whole: a run that is killed leaves no half file.
     """
 
-    def __init__(self, kept: Kept) -> None:
+    def __init__(self, run: Run) -> None:
         super().__init__()
-        self.kept = kept
-        self.best = best_loss(kept.history)
+        self.run = run
+        self.best = best_loss(run.history)
 
     def on_epoch_end(self, epoch, logs=None) -> None:
-        self._write(self.kept.latest)
+        self._write(self.run.latest)
         if logs["val_loss"] < self.best:
             self.best = logs["val_loss"]
-            self._write(self.kept.model)
+            self._write(self.run.model)
 
     def _write(self, path: Path) -> None:
         part = path.with_name(f"part-{path.name}")
@@ -150,7 +125,7 @@ class Schedule:
 def train(
     model: keras.Model,
     schedule: Schedule,
-    kept: Kept,
+    run: Run,
     pairs: Batches,
     dev_pairs: Batches,
 ) -> None:
@@ -173,7 +148,7 @@ def train(
                     steps * schedule.epochs,
                     schedule.minutes,
                 ),
-                KeepStates(kept),
-                keras.callbacks.CSVLogger(kept.history, append=done > 0),
+                KeepStates(run),
+                keras.callbacks.CSVLogger(run.history, append=done > 0),
             ],
         )

@@ -91,7 +91,8 @@ def test_silence_hides_no_error():
 
 
 @pytest.mark.parametrize(
-    "example", ["adding_problem", "translate_dates", "tune_classifier"]
+    "example",
+    ["adding_problem", "pronounce", "translate_dates", "tune_classifier"],
 )
 def test_help_loads_no_framework(example):
     ended = run_code(HELP.format(example=example))

@@ -1,4 +1,5 @@
 import csv
+import dataclasses
 import json
 import signal
 import time
@@ -13,8 +14,10 @@ from pronouncing import dictionary, scoring
 from pronouncing.dictionary import Vocabulary
 from pronouncing.mechanisms import MECHANISMS
 from pronouncing.network import LONGEST, new_model, pairs
-from pronouncing.run import Run, Settings
-from pronouncing.speaking import Pronouncer, search
+from pronouncing.settings import Settings
+from pronouncing.speaking import Pronouncer
+from sequences.generating import search
+from sequences.run import Run, read_json, write_json
 from sequences.splitting import split
 from sequences.symbols import MARKS
 
@@ -76,9 +79,11 @@ def test_an_unknown_letter_is_named(word):
 
 def test_vocabulary_and_settings_survive_the_run_folder(tmp_path):
     settings = Settings(attention="local-m", train_words=None)
-    Run(tmp_path).start(settings, VOCABULARY)
-    assert Run(tmp_path).vocabulary() == VOCABULARY
-    assert Run(tmp_path).settings() == settings
+    write_json(tmp_path / "settings", dataclasses.asdict(settings))
+    write_json(tmp_path / "vocabulary", VOCABULARY.names())
+    assert Settings(**read_json(tmp_path / "settings")) == settings
+    names = read_json(tmp_path / "vocabulary")
+    assert Vocabulary.named(names) == VOCABULARY
 
 
 @pytest.fixture
@@ -156,6 +161,13 @@ def test_verdict():
     assert scoring.verdict(("B",), WORDS["a"]) == "dictionary: EY or AH"
 
 
+def pretend_trained(folder):
+    run = Run(folder)
+    write_json(run.settings, dataclasses.asdict(Settings()))
+    write_json(run.vocabulary, VOCABULARY.names())
+    run.model.touch()
+
+
 def error_line(capfd, *arguments):
     with pytest.raises(SystemExit) as ended:
         pronounce.main([str(argument) for argument in arguments])
@@ -183,8 +195,7 @@ def test_an_unwritable_folder_is_one_line(tmp_path, capfd):
 
 
 def test_unknown_letters_and_files_are_one_line(tmp_path, capfd):
-    Run(tmp_path).start(Settings(), VOCABULARY)
-    Run(tmp_path).model.touch()
+    pretend_trained(tmp_path)
     use = ("--run", tmp_path)
     line = error_line(capfd, *use, "--pronounce", "naïve")
     assert "'naïve', 'n' is not among" in line
@@ -194,8 +205,7 @@ def test_unknown_letters_and_files_are_one_line(tmp_path, capfd):
 
 
 def test_resume_refuses_another_model(tmp_path, capfd):
-    Run(tmp_path).start(Settings(), VOCABULARY)
-    Run(tmp_path).model.touch()
+    pretend_trained(tmp_path)
     line = error_line(
         capfd, "--run", tmp_path, "--resume", "--attention", "dot"
     )

@@ -149,7 +149,7 @@ def test_the_last_minute_ends_the_training(model):
 
 
 def test_a_training_goes_on_where_it_stopped(model, tmp_path, capsys):
-    kept = training.Kept(tmp_path)
+    kept = Run(tmp_path)
     batches = Batches(PAIRS, 1, LENGTHS)
     for epochs in (1, 2, 2):
         schedule = training.Schedule(epochs, 1.0, 0.01)
