@@ -18,8 +18,9 @@ whose `W` takes up the factor of `scale=True`; `BahdanauAttention`, normalized
 or not; `MonotonicAttention` with `BilinearScore`, `AdditiveScore` or
 `NormalizedAdditiveScore`; and an `AttentionWrapper` around LSTM, GRU or simple
 cells as an `AttentionCell` in Luong's order, with input feeding. Their
-`attention_layer_size` is `units` with `activation=None`; a checkpoint has no
-activations, so they are not checked.
+`attention_layer_size` is `units` with `activation=None`. A checkpoint tells
+neither activations nor whether there was `output_attention=False`, which does
+not load; so these are not checked.
 """
 
 import os
@@ -143,6 +144,10 @@ def load_decoder(
 ) -> None:
     """Sets the weights of a decoder.
 
+    A wrapper without `attention_layer_size` gives the context alone to the
+    output layer, a cell without `units` gives [c; s]: then the rows of the
+    output layer that are for `s` become 0. They learn if you train on.
+
     Args:
         decoder: One that is built, its embedding a `keras.layers.Embedding`,
             its output layer a `keras.layers.Dense`.
@@ -157,6 +162,8 @@ def load_decoder(
     """
     load_cell(decoder.cell, arrays, wrapper, **names)
     _load_as_named(decoder.embedding, arrays, embedding, ["embeddings"])
+    if not decoder.cell.units:
+        arrays = _of_both(decoder.cell, arrays, output_layer)
     _load_as_named(
         decoder.output_layer, arrays, output_layer, ["kernel", "bias"]
     )
@@ -184,6 +191,14 @@ def _of_context_first(cell: AttentionCell, kernel: np.ndarray) -> np.ndarray:
     """Theirs is a layer of [s; c], ours of [c; s]."""
     size = kernel.shape[0] - cell._context_dim
     return np.concatenate([kernel[size:], kernel[:size]])
+
+
+def _of_both(cell: AttentionCell, arrays: Arrays, output_layer: str) -> Arrays:
+    """With a kernel of [c; s] in place of theirs, of c."""
+    kernel = Given(arrays, output_layer).take("kernel")
+    of_s = cell.output_size - cell._context_dim
+    both = np.pad(kernel, [[0, of_s], [0, 0]])
+    return {**arrays, f"{output_layer}/kernel": both}
 
 
 def _load_recurrent(cell: keras.Layer, arrays: Arrays, name: str) -> None:

@@ -26,6 +26,7 @@ WRAPPERS = [
 DECODERS = {
     "softmax": ("bahdanau_normalized", None, "tanh"),
     "monotonic": ("luong", "soft", "tanh"),
+    "context": ("bahdanau", None, "context"),
 }
 
 #: A decoder, whether a sequence may end early, and our penalties.
@@ -121,7 +122,14 @@ def decoders():
         "output_W": normal(UNITS, TOKENS) * 2,
         "output_b": normal(TOKENS) * 0.3,
         "logits": normal(B, T, TOKENS),
+        "output_W_context": normal(VALUE, TOKENS) * 2,
     }
+
+
+def output_W(given, name):
+    """The output's weights, of what a decoder's wrapper gives."""
+    *_, fed = DECODERS[name]
+    return given["output_W_context" if fed == "context" else "output_W"]
 
 
 def output_b(given, may_end):

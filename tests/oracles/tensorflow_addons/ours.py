@@ -90,9 +90,11 @@ def decoder(given, name, may_end=True):
     made.build(given["targets"].shape, given["value"].shape)
     fill_cell(made.cell, given, *case)
     made.embedding.set_weights([given["embedding"]])
-    made.output_layer.set_weights(
-        [given["output_W"], inputs.output_b(given, may_end)]
-    )
+    kernel = inputs.output_W(given, name)
+    # Without a layer of both, ours gives [c; s] where theirs gives c.
+    more = made.output_layer.kernel.shape[0] - kernel.shape[0]
+    kernel = np.pad(kernel, [[0, more], [0, 0]])
+    made.output_layer.set_weights([kernel, inputs.output_b(given, may_end)])
     return made
 
 

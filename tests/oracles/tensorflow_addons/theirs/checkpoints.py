@@ -13,6 +13,7 @@ STEPS = 3
 OPTIMIZERS = {
     "softmax": tf.keras.optimizers.Adam,
     "monotonic": tf.keras.optimizers.legacy.Adam,
+    "context": tf.keras.optimizers.Adam,
 }
 
 
@@ -32,13 +33,13 @@ def run(tfa, folder):
 class Model(tf.keras.Model):
     """A decoder as in tensorflow-addons' tutorial."""
 
-    def __init__(self, tfa, given, case):
+    def __init__(self, tfa, given, name):
         super().__init__()
         self.embedding = tf.keras.layers.Embedding(
             inputs.TOKENS, inputs.EMBEDDING
         )
-        self.rnn_cell = wrapper(tfa, given, *case)
-        self.fc = output_layer(given)
+        self.rnn_cell = wrapper(tfa, given, *inputs.DECODERS[name])
+        self.fc = output_layer(given, name)
         self.decoder = tfa.seq2seq.BasicDecoder(
             self.rnn_cell, tfa.seq2seq.TrainingSampler(), self.fc
         )
@@ -53,7 +54,7 @@ class Model(tf.keras.Model):
 
 
 def _trained(tfa, given, name, folder):
-    model = Model(tfa, given, inputs.DECODERS[name])
+    model = Model(tfa, given, name)
     optimizer = OPTIMIZERS[name](0.05)
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     for _ in range(STEPS):

@@ -29,10 +29,12 @@ def _loss(tfa, given):
     )
 
 
-def output_layer(given, may_end=True):
+def output_layer(given, name, may_end=True):
+    """One with the given weights."""
+    kernel = inputs.output_W(given, name)
     layer = tf.keras.layers.Dense(inputs.TOKENS)
-    layer.build((None, inputs.UNITS))
-    layer.set_weights([given["output_W"], inputs.output_b(given, may_end)])
+    layer.build((None, kernel.shape[0]))
+    layer.set_weights([kernel, inputs.output_b(given, may_end)])
     return layer
 
 
@@ -41,7 +43,7 @@ def _training(tfa, given, name):
     decoder = tfa.seq2seq.BasicDecoder(
         cell,
         tfa.seq2seq.TrainingSampler(),
-        output_layer(given),
+        output_layer(given, name),
         impute_finished=True,
     )
     outputs, state, _lengths = decoder(
@@ -58,7 +60,7 @@ def _greedy(tfa, given, name):
     decoder = tfa.seq2seq.BasicDecoder(
         cell,
         tfa.seq2seq.GreedyEmbeddingSampler(),
-        output_layer(given),
+        output_layer(given, name),
         maximum_iterations=inputs.MAX_LENGTH,
     )
     outputs, _state, lengths = decoder(
@@ -76,7 +78,7 @@ def _beam(tfa, given, name, may_end, penalties):
     decoder = tfa.seq2seq.BeamSearchDecoder(
         cell,
         inputs.WIDTH,
-        output_layer=output_layer(given, may_end),
+        output_layer=output_layer(given, name, may_end),
         maximum_iterations=inputs.MAX_LENGTH,
         reorder_tensor_arrays=False,
         **{f"{penalty}_weight": x for penalty, x in penalties.items()},
