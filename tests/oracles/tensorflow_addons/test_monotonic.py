@@ -42,11 +42,26 @@ def test_their_parallel_loses_attention_in_a_long_memory(addons):
     """Its products fall below 1e-10 before the place it goes on from."""
     p = inputs.long().astype("float64")
     expected = _recursion(p)
-    attend = ka.MonotonicAttention(dot(), mode="soft")
-    ours.assert_equal(weights_of(attend, np.log(p / (1 - p))), expected)
-    theirs = addons["monotonic"]["long"]
+    ours.assert_equal(_soft(np.log(p / (1 - p))), expected)
+    ours.assert_equal(addons["monotonic"]["long-recursive"], expected)
+    theirs = addons["monotonic"]["long-parallel"]
     np.testing.assert_allclose(expected.sum(-1), [1, 1])
     np.testing.assert_allclose(theirs.sum(-1), [1, 0], atol=0.01)
+
+
+def test_their_parallel_loses_attention_behind_a_sure_stop(addons):
+    """A place before the one it goes on from makes its product 0."""
+    scores = np.array([[-30, 30, -30], [30, 0, 0]])
+    expected = [[0, 1, 0], [0, 0.5, 0.25]]
+    ours.assert_equal(_recursion(inputs.sure()), expected)
+    ours.assert_equal(_soft(scores), expected)
+    ours.assert_equal(addons["monotonic"]["sure-recursive"], expected)
+    theirs = addons["monotonic"]["sure-parallel"]
+    ours.assert_equal(theirs, [[0, 1, 0], [0, 0, 0]])
+
+
+def _soft(scores):
+    return weights_of(ka.MonotonicAttention(dot(), mode="soft"), scores)
 
 
 def _recursion(p):

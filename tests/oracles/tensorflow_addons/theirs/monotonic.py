@@ -9,7 +9,7 @@ MODES = ("recursive", "parallel", "hard")
 
 
 def run(tfa):
-    """The weights of every mechanism and mode, and of two rows of steps."""
+    """The weights of every mechanism and mode, and of a few steps."""
     given = inputs.attention()
     return {
         **{
@@ -18,7 +18,14 @@ def run(tfa):
             for mode in MODES
         },
         "stuck": _steps(tfa, inputs.stuck(), "hard"),
-        "long": _steps(tfa, inputs.long(), "parallel"),
+        **{
+            f"{name}-{mode}": _steps(tfa, probabilities, mode)
+            for name, probabilities in (
+                ("long", inputs.long()),
+                ("sure", inputs.sure()),
+            )
+            for mode in ("recursive", "parallel")
+        },
     }
 
 
