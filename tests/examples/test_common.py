@@ -92,7 +92,13 @@ def test_silence_hides_no_error():
 
 @pytest.mark.parametrize(
     "example",
-    ["adding_problem", "pronounce", "translate_dates", "tune_classifier"],
+    [
+        "adding_problem",
+        "pronounce",
+        "translate",
+        "translate_dates",
+        "tune_classifier",
+    ],
 )
 def test_help_loads_no_framework(example):
     ended = run_code(HELP.format(example=example))
