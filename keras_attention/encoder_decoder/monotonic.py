@@ -11,7 +11,7 @@ from keras_attention.inputs import Tensors
 from keras_attention.precision import widened
 from keras_attention.recurrent_attention import RecurrentAttention, start
 from keras_attention.serialization import export
-from keras_attention.stages import HIDDEN, Score
+from keras_attention.stages import Score
 from keras_attention.stepwise import State
 
 MODES = ("soft", "hard")
@@ -106,7 +106,9 @@ class MonotonicAttention(RecurrentAttention):
             scores = scores + self.score_noise * noise
         if self.mode == "hard":
             return self._stop(scores, visible, state["from"])
-        p = ops.sigmoid(masks.where(visible, scores, HIDDEN))
+        # Not of HIDDEN: LiteRT's sigmoid for AVX-512 gives NaN so far out.
+        p = ops.sigmoid(masks.where(visible, scores, 0.0))
+        p = masks.where(visible, p, 0.0)
         weights = expected_stop(p, state["from"])
         return weights, {"from": weights}
 
