@@ -1,4 +1,6 @@
-"""The two matrix products of attention, summed in float32 at least.
+"""The matrix products of attention: with weights, and the two of the pairs.
+
+The two of the pairs are summed in float32 at least.
 
 Large tables of pairs have their gradients written out on TensorFlow: left to
 itself, XLA multiplies by a transposed table, `scores^T q` and `weights^T g`;
@@ -28,6 +30,17 @@ LANES = 16
 
 #: From how many pairs on a table is large.
 LARGE = 2**17
+
+
+def by_matrix(x: Tensor, W: Tensor) -> Tensor:
+    """`x W`: `(..., m), (m, n) -> (..., n)`.
+
+    Asked for as one product of two matrices, whatever the rank of `x`:
+    TensorFlow's own product of a small tensor of rank four with a matrix, which
+    Keras up to 3.12 leaves it to, writes over foreign memory on processors
+    with AVX-512 (seen in TensorFlow 2.20 and 2.21).
+    """
+    return ops.tensordot(x, W, 1)
 
 
 def of_pairs(query: Tensor, key: Tensor) -> Tensor:

@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 from keras_attention import products
+from tests import mechanisms
 
 STEP = 1e-6
 FUNCTIONS = {
@@ -223,3 +224,28 @@ def test_unknown_axes(name):
         np.testing.assert_allclose(result, np.einsum(equation, *sides))
         for a, b in zip(gradients, _gradients(function, sides), strict=True):
             np.testing.assert_allclose(a, b)
+
+
+@pytest.mark.parametrize("shape", [(2,), (3, 2), (4, 3, 2), (2, 4, 3, 2)])
+def test_by_matrix_is_a_product_of_the_last_axis(shape):
+    random = np.random.default_rng(0)
+    x, W = (tf.constant(random.normal(size=s)) for s in (shape, (2, 5)))
+    expected = np.einsum("...m,mn->...n", x, W)
+    np.testing.assert_allclose(products.by_matrix(x, W), expected, rtol=1e-12)
+    for side, gradient in enumerate(_gradients(products.by_matrix, [x, W])):
+        right = _numeric(products.by_matrix, [x, W], side)
+        np.testing.assert_allclose(gradient, right, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", mechanisms.MECHANISMS)
+def test_no_tensor_of_rank_four_meets_a_matrix(name, monkeypatch):
+    """TensorFlow's product of the two has crashed whole processes."""
+    product = keras.ops.matmul
+
+    def watched(x1, x2):
+        assert not (len(x1.shape) > 3 and len(x2.shape) == 2)
+        return product(x1, x2)
+
+    layer = mechanisms.make(name)
+    monkeypatch.setattr("keras.ops.matmul", watched)
+    layer(**{k: x[None] for k, x in mechanisms.inputs(name).items()})

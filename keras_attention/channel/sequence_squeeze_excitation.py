@@ -4,7 +4,7 @@ from typing import Any
 
 from keras import ops
 
-from keras_attention import arguments, boundary, masks
+from keras_attention import arguments, boundary, masks, products
 from keras_attention.base_layer import PerStepLayer, Shape, Tensor
 from keras_attention.precision import widened
 from keras_attention.serialization import export
@@ -96,9 +96,9 @@ class SequenceSqueezeExcitation(PerStepLayer):
         return (y, s) if return_attention_scores else y
 
     def _excitation(self, z: Tensor) -> Tensor:
-        hidden = ops.matmul(z, self.W)
+        hidden = products.by_matrix(z, self.W)
         hidden = ops.relu(hidden + self.b if self.use_bias else hidden)
-        s = ops.matmul(hidden, self.V)
+        s = products.by_matrix(hidden, self.V)
         return ops.sigmoid(s + self.c if self.use_bias else s)
 
     def _poisoned(

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import keras
 from keras import ops
 
-from keras_attention import arguments
+from keras_attention import arguments, products
 from keras_attention.base_layer import Shape, Tensor
 from keras_attention.inputs import Tensors
 from keras_attention.serialization import SerializableLayer, export_part
@@ -236,7 +236,7 @@ class AttentionCell(SerializableLayer):
         both = ops.concatenate([context, output], axis=-1)
         if not self.units:
             return both
-        return self.activation(ops.matmul(both, self.W))
+        return self.activation(products.by_matrix(both, self.W))
 
 
 def _stepwise(attention: Any) -> StepwiseAttention:

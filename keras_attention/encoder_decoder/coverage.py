@@ -4,7 +4,7 @@ from typing import Any
 
 from keras import ops
 
-from keras_attention import arguments
+from keras_attention import arguments, products
 from keras_attention.alignments.softmax import SoftmaxAlignment
 from keras_attention.base_layer import Shape, Tensor
 from keras_attention.inputs import Tensors
@@ -66,7 +66,7 @@ class CoverageAttention(RecurrentAttention):
     ) -> tuple[Tensor, State]:
         """`a_i`, and `c_{i+1}`."""
         coverage = state["coverage"]
-        wc = ops.matmul(ops.swapaxes(coverage, -1, -2), self.w)
+        wc = products.by_matrix(ops.swapaxes(coverage, -1, -2), self.w)
         key = memory["key"] + ops.cast(wc, memory["key"].dtype)
         scores = self.scores(rows, {**memory, "key": key})
         portions, total = self.alignment.spread(scores, visible)

@@ -4,7 +4,7 @@ from typing import Any
 
 from keras import ops
 
-from keras_attention import arguments, masks, stages
+from keras_attention import arguments, masks, products, stages
 from keras_attention.alignments.softmax import SoftmaxAlignment
 from keras_attention.base_layer import Shape, Tensor
 from keras_attention.inputs import Tensors
@@ -103,7 +103,9 @@ class ForwardAttention(RecurrentAttention):
         if not self.transition_agent:
             return state
         seen = ops.concatenate([context, widened(rows["query"])], axis=-1)
-        u = ops.sigmoid(ops.matmul(seen, widened(self.w)) + widened(self.b))
+        u = ops.sigmoid(
+            products.by_matrix(seen, widened(self.w)) + widened(self.b)
+        )
         return {**state, "u": u}
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from keras import ops
 
-from keras_attention import arguments, boundary, masks, windows
+from keras_attention import arguments, boundary, masks, products, windows
 from keras_attention.alignments.softmax import SoftmaxAlignment
 from keras_attention.base_layer import PerStepLayer, Shape, Tensor
 from keras_attention.reads.weighted_sum import WeightedSumRead
@@ -101,7 +101,9 @@ class KeyValueAttention(PerStepLayer):
             ops.expand_dims(weights, -2), windows.gather(v, place)
         )
         r = ops.cast(ops.squeeze(r, -2), self.compute_dtype)
-        h_star = ops.tanh(ops.matmul(r, self.R) + ops.matmul(p, self.X))
+        h_star = ops.tanh(
+            products.by_matrix(r, self.R) + products.by_matrix(p, self.X)
+        )
         if mask is not None:
             is_broken = ops.logical_and(is_broken, mask)
         h_star = masks.poison(h_star, ops.expand_dims(is_broken, -1))

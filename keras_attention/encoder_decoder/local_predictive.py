@@ -4,7 +4,7 @@ from typing import Any
 
 from keras import ops
 
-from keras_attention import arguments, inputs
+from keras_attention import arguments, inputs, products
 from keras_attention.base_layer import Shape, Tensor
 from keras_attention.inputs import Tensors
 from keras_attention.local_attention import LocalAttention
@@ -95,6 +95,6 @@ class LocalPredictiveAttention(LocalAttention):
     ) -> Tensor:
         """`p_i`, in float32: half precision cannot tell far places apart."""
         W, v, h = widened(self.W), widened(self.v), widened(query)
-        place = ops.matmul(ops.tanh(ops.matmul(h, W)), v)
+        place = products.by_matrix(ops.tanh(products.by_matrix(h, W)), v)
         lengths = inputs.lengths(memory)
         return ops.cast(lengths, h.dtype) * ops.sigmoid(ops.squeeze(place, -1))

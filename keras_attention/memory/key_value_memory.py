@@ -5,7 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_attention import arguments, boundary, masks, stages
+from keras_attention import arguments, boundary, masks, products, stages
 from keras_attention.attention import Attention
 from keras_attention.base_layer import PooledLayer, Shape, Tensor
 from keras_attention.serialization import export
@@ -113,7 +113,9 @@ class KeyValueMemory(PooledLayer):
                 return_attention_scores=True,
             )
             asked = query + ops.squeeze(o, -2)
-            turned = masks.stepwise(lambda q, R=R: ops.matmul(q, R), asked)
+            turned = masks.stepwise(
+                lambda q, R=R: products.by_matrix(q, R), asked
+            )
             query = _where_any(value_mask, turned, query)
             weights.append(ops.squeeze(p, -2))
         if not return_attention_scores:

@@ -5,7 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_attention import arguments, boundary, masks
+from keras_attention import arguments, boundary, masks, products
 from keras_attention.alignments.softmax import SoftmaxAlignment
 from keras_attention.base_layer import PooledLayer, Shape, Tensor
 from keras_attention.pooling.pool import pool
@@ -99,7 +99,7 @@ class FeedForwardAttention(PooledLayer):
         return (context, weights) if return_attention_scores else context
 
     def _score(self, h: Tensor) -> Tensor:
-        e = ops.matmul(h, self.w)
+        e = products.by_matrix(h, self.w)
         if self.b is not None:
             e = e + ops.expand_dims(self.b, -1)
         return self.activation(e)

@@ -4,7 +4,7 @@ from typing import Any
 
 from keras import ops
 
-from keras_attention import arguments, boundary, masks
+from keras_attention import arguments, boundary, masks, products
 from keras_attention.alignments.softmax import SoftmaxAlignment
 from keras_attention.base_layer import PooledLayer, Shape, Tensor
 from keras_attention.pooling.pool import pool
@@ -72,7 +72,9 @@ class SelfAttentiveEmbedding(PooledLayer):
     ) -> Tensor | tuple[Tensor, Tensor]:
         """`M`, and `A` if asked: see the class."""
         scores = masks.stepwise(
-            lambda H: ops.matmul(ops.tanh(ops.matmul(H, self.W)), self.V),
+            lambda H: products.by_matrix(
+                ops.tanh(products.by_matrix(H, self.W)), self.V
+            ),
             inputs,
         )
         M, A = pool(ops.swapaxes(scores, -1, -2), inputs, mask, self.alignment)

@@ -5,7 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_attention import arguments
+from keras_attention import arguments, products
 from keras_attention.base_layer import Shape, Tensor
 from keras_attention.precision import widened
 from keras_attention.serialization import export
@@ -72,12 +72,12 @@ class AdditiveScore(Score):
 
     def project_query(self, query: Tensor) -> Tensor:
         """`W q + b`."""
-        Wq = ops.matmul(query, self.W)
+        Wq = products.by_matrix(query, self.W)
         return Wq if self.b is None else Wq + self.b
 
     def project_key(self, key: Tensor) -> Tensor:
         """`U k`, once per memory."""
-        return ops.matmul(key, self.U)
+        return products.by_matrix(key, self.U)
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
         """`v . tanh(W q + U k)`."""
@@ -100,4 +100,4 @@ def sum_of_tanh(Wq: Tensor, Uk: Tensor, v: Tensor) -> Tensor:
     Wq = ops.expand_dims(Wq, -2)  # (..., Tq, 1, units)
     Uk = ops.expand_dims(Uk, -3)  # (..., 1, Tv, units)
     hidden = ops.tanh(widened(Wq) + widened(Uk))
-    return ops.squeeze(ops.matmul(hidden, widened(v)), -1)
+    return ops.squeeze(products.by_matrix(hidden, widened(v)), -1)

@@ -48,7 +48,7 @@ class BilinearScore(Score):
 
     def project_key(self, key: Tensor) -> Tensor:
         """`W k`, once per memory."""
-        return ops.matmul(key, ops.transpose(self.W))
+        return products.by_matrix(key, ops.transpose(self.W))
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
         """`q . (W k)`."""

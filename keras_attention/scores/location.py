@@ -5,7 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_attention import arguments, boundary
+from keras_attention import arguments, boundary, products
 from keras_attention.base_layer import Shape, Tensor
 from keras_attention.serialization import export
 from keras_attention.stages import PlaceScore
@@ -64,7 +64,7 @@ class LocationScore(PlaceScore):
 
     def project_query(self, query: Tensor) -> Tensor:
         """`W q`: a score for each of the `length` places."""
-        return ops.matmul(query, self.W)
+        return products.by_matrix(query, self.W)
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
         """The scores of the places that exist."""

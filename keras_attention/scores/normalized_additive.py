@@ -5,7 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_attention import arguments
+from keras_attention import arguments, products
 from keras_attention.base_layer import Shape, Tensor
 from keras_attention.precision import widened
 from keras_attention.scores.additive import sum_of_tanh
@@ -66,11 +66,11 @@ class NormalizedAdditiveScore(Score):
 
     def project_query(self, query: Tensor) -> Tensor:
         """`W q + b`."""
-        return ops.matmul(query, self.W) + self.b
+        return products.by_matrix(query, self.W) + self.b
 
     def project_key(self, key: Tensor) -> Tensor:
         """`U k`, once per memory."""
-        return ops.matmul(key, self.U)
+        return products.by_matrix(key, self.U)
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
         """`g v / |v| . tanh(W q + U k + b)`."""
