@@ -8,7 +8,9 @@ is left out. Ours is `BahdanauAttention`, `plain` the same with
 - `eager` and `eager_gradient`: the layer called, and a `GradientTape` over it;
 - `fit` and `fit_jit`: one step with its data pipeline, whose shapes leave the
   length open, of a model compiled with `jit_compile="auto"` and `True`;
-- `fit_fixed`: the same with the length fixed in the model.
+- `fit_fixed`: the same with the length fixed in the model;
+- `generate`: a decoder that attends to a memory of the length writes greedily;
+  ours alone.
 """
 
 import dataclasses
@@ -28,7 +30,9 @@ from benchmarks.suites import layers
 SHORTEST = 20
 BATCH = 8
 DIM = 32
-WAYS = ("eager", "eager_gradient", "fit", "fit_jit", "fit_fixed")
+TOKENS, WRITTEN = 100, 20
+WAYS = ("eager", "eager_gradient", "fit", "fit_jit", "fit_fixed", "generate")
+QUICK_WAYS = ("eager", "fit", "generate")
 LENGTHS = ("each", "powers_of_two")
 
 Attend = Callable[[Any, Any], Any]
@@ -42,10 +46,10 @@ SIDES: dict[str, Callable[[Case], Attend]] = {
 
 
 def cases(quick: bool) -> list[Case]:
-    """Five ways of calling, with and without padding; two, if quick."""
+    """Each way of calling, with and without padding; a few, if quick."""
     return [
         Case(BATCH, 22 if quick else 49, DIM, way=way, lengths=lengths)
-        for way in (WAYS[:1] + WAYS[2:3] if quick else WAYS)
+        for way in (QUICK_WAYS if quick else WAYS)
         for lengths in LENGTHS
     ]
 
@@ -57,9 +61,10 @@ def row(case: Case, settings: Settings) -> comparison.Row:
         for length in range(SHORTEST, case.steps + 1)
     ]
     found, new = {}, {}
-    for name, attend in SIDES.items():
+    names = ("ours",) if case.way == "generate" else SIDES
+    for name in names:
         comparison.forget_programs()
-        call = _prepared(attend(case), case)
+        call = _prepared(SIDES[name](case), case)
         call(max(padded) + 1)  # What is paid once is not a length's cost.
         measured = {
             "new": [_seconds(call, length) for length in padded],
@@ -81,6 +86,8 @@ def _prepared(attend: Attend, case: Case) -> Call:
         return lambda T: np.asarray(attend(_batch(case, T), _batch(case, T)))
     if case.way == "eager_gradient":
         return _gradient(attend, case)
+    if case.way == "generate":
+        return _generate(attend, case)
     return _fit(attend, case)
 
 
@@ -94,6 +101,23 @@ def _gradient(attend: Attend, case: Case) -> Call:
             loss = tf.reduce_sum(attend(x, x))
             weights = tape.watched_variables()
         return [np.asarray(g) for g in tape.gradient(loss, [x, *weights])]
+
+    return call
+
+
+def _generate(attend: Any, case: Case) -> Call:
+    decoder = ka.AttentionDecoder(
+        ka.AttentionCell(keras.layers.LSTMCell(case.dim), attend),
+        keras.layers.Embedding(TOKENS, case.dim),
+        keras.layers.Dense(TOKENS),
+    )
+    decoder.build((case.batch, WRITTEN), (case.batch, None, case.dim))
+
+    def call(T: int) -> object:
+        found = decoder.generate(
+            _batch(case, T), max_length=WRITTEN, start_id=1, end_id=2
+        )
+        return np.asarray(found.tokens)
 
     return call
 
