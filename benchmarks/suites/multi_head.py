@@ -1,6 +1,7 @@
 """MultiHeadAttention beside keras.layers.MultiHeadAttention.
 
-Self-attention in each way of calling; the limit is the matrix products alone.
+Self-attention in each way of calling; the limit is the matrix products alone,
+`exponentials` the same with one exponential of each score.
 """
 
 from benchmarks import matrix_products, ways
@@ -28,11 +29,15 @@ def cases(quick: bool) -> list[Case]:
 
 
 def sides(case: Case) -> dict[str, Side]:
-    """Ours, Keras's, and the limit."""
+    """Ours, Keras's, and the two limits."""
     models = layers.multi_head(case)
     compared = {
         name: ways.side(model, case.way, case.batch)
         for name, model in models.items()
     }
-    limit = matrix_products.multi_head(case, case.way in ways.TRAINING)
-    return {**compared, "limit": limit}
+    training = case.way in ways.TRAINING
+    return {
+        **compared,
+        "limit": matrix_products.multi_head(case, training),
+        "exponentials": matrix_products.multi_head_exponentials(case, training),
+    }
