@@ -6,7 +6,13 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_attention import arguments, boundary, compilation, step_loop
+from keras_attention import (
+    arguments,
+    boundary,
+    compilation,
+    padding,
+    step_loop,
+)
 from keras_attention.base_layer import BaseLayer, Shape, Tensor
 from keras_attention.decoding import search, strategies
 from keras_attention.decoding.attention_cell import AttentionCell, State
@@ -166,7 +172,8 @@ class AttentionDecoder(BaseLayer):
 
         Args:
             memory: `(batch, Tv, value_dim)`.
-            memory_mask: `(batch, Tv)`. False steps are not attended to.
+            memory_mask: `(batch, Tv)`. False steps are not attended to. By
+                default the mask that Keras has hung on the memory.
             initial_state: As of a call.
             max_length: How many tokens at most, the end among them.
             start_id: The token before the first.
@@ -204,6 +211,8 @@ class AttentionDecoder(BaseLayer):
                 "`generate` needs a decoder that has been called or built "
                 "with targets: its weights do not exist yet."
             )
+        if memory_mask is None:
+            memory_mask = padding.mask_of(memory)
         given = {
             "memory": ops.convert_to_tensor(memory, self.compute_dtype),
             "memory_mask": boundary.as_mask("memory_mask", memory_mask),

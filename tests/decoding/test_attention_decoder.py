@@ -362,6 +362,17 @@ def test_lists_and_float64_are_taken():
     assert found.tokens[:, :2].numpy().tolist() == [[3, 4]] * BATCH
 
 
+def test_generate_takes_the_mask_that_hangs_on_the_memory():
+    decoder, (_, memory, mask) = decoder_of(KINDS[1]), inputs()
+    memory[~mask] = 0
+    masked = keras.layers.Masking()(ops.convert_to_tensor(memory))
+    rules = {"max_length": 5, "start_id": 0, "end_id": 1}
+    found = decoder.generate(masked, **rules)
+    right = decoder.generate(memory, mask, **rules)
+    assert not (found.alignments.numpy() * ~mask[:, None]).any()
+    np.testing.assert_array_equal(found.alignments, right.alignments)
+
+
 def test_empty_source_reads_zeros():
     decoder, (targets, memory, mask) = decoder_of(KINDS[1]), inputs()
     mask[2] = False
