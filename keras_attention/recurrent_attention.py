@@ -24,8 +24,9 @@ class RecurrentAttention(ScoringAttention):
         weights_i, state_i = weigh(query_i, keys, state_{i-1})
         context_i          = weights_i . values
 
-    Subclasses write `weigh` and `initial_state`. A padded query leaves the
-    state as it was.
+    Only `weigh` runs in a loop: what `known` gives before it, and the contexts
+    behind it, are made for all queries at once. Subclasses write `weigh` and
+    `initial_state`. A padded query leaves the state as it was.
 
     Args:
         **kwargs: `dropout`, `seed`, `jit_compile`, and `keras.Layer`
@@ -53,6 +54,16 @@ class RecurrentAttention(ScoringAttention):
         super().__init__(**kwargs)
         self.read = WeightedSumRead(dtype=self.dtype_policy)
 
+    def known(self, rows: Tensors, memory: Tensors) -> Tensors:
+        """The rows, and what of them needs no state; by default nothing.
+
+        Args:
+            rows: `query`, `(batch, Tq, query_dim)`, and `is_broken` and
+                `position`, `(batch, Tq, 1)`.
+            memory: From `remember`.
+        """
+        return rows
+
     def weigh(
         self,
         rows: Tensors,
@@ -63,8 +74,8 @@ class RecurrentAttention(ScoringAttention):
         """The weights of one query, in float32 at least, and the new state.
 
         Args:
-            rows: What the query has: `query`, `(batch, 1, query_dim)`, and
-                `is_broken` and `position`, `(batch, 1, 1)`.
+            rows: What `known` gives, of one query: `query`, `(batch, 1,
+                query_dim)`, and so on.
             memory: From `remember`.
             visible: True where the query sees a key, up to broadcasting.
             state: From `initial_state`, or the query before.
@@ -75,17 +86,22 @@ class RecurrentAttention(ScoringAttention):
         raise NotImplementedError
 
     def scores(self, rows: Tensors, memory: Tensors) -> Tensor:
-        """Of one query, in float32 at least; NaN where something is broken."""
+        """In float32 at least; NaN where something is broken."""
         query = self.score.project_query(rows["query"])
         scores = self.score.compare(query, memory["key"])
         is_broken = ops.logical_or(rows["is_broken"], memory["is_broken"])
         return masks.poison(widened(scores), is_broken)
 
-    def after_reading(
-        self, rows: Tensors, context: Tensor, state: State
-    ) -> State:
-        """The state, if it depends on the context; by default it does not."""
-        return state
+    def reading(
+        self, rows: Tensors, memory: Tensors, weights: Tensor
+    ) -> Tensor:
+        """The contexts of weights, some of which are dropped in training."""
+        if "noise" in memory:
+            steps = ops.arange(ops.shape(weights)[-1], dtype="int32")
+            weights = weight_dropout.drop(
+                weights, self.dropout, memory["noise"], rows["position"], steps
+            )
+        return self.read.read(weights, memory["value"])
 
     def call(
         self,
@@ -103,65 +119,57 @@ class RecurrentAttention(ScoringAttention):
             query, value, key, query_mask, value_mask, attention_mask
         )
         memory = self.prepared(shared, training)
-        context, weights = self._over_queries(rows, memory)
+        weights = self._over_queries(self.known(rows, memory), memory)
+        context, weights = self._read(rows, memory, weights)
         return (context, weights) if return_attention_scores else context
 
     def recall(
         self, query: Tensor, memory: Tensors, state: State, position: Tensor
     ) -> tuple[Tensor, Tensor, State]:
         """One query asks the memory: see `StepwiseAttention`."""
-        return self._step(inputs.row(query, position), memory, state)
+        rows = self.known(inputs.row(query, position), memory)
+        weights, state = self._step(rows, memory, state)
+        return *self._read(rows, memory, weights), state
 
-    def _over_queries(
-        self, rows: Tensors, memory: Tensors
-    ) -> tuple[Tensor, Tensor]:
+    def _over_queries(self, rows: Tensors, memory: Tensors) -> Tensor:
         pure = compilation.stateless(self, self._step)
 
         def step(state: State, row: Tensors, whole: Any) -> Any:
             row = {name: ops.expand_dims(x, -2) for name, x in row.items()}
-            context, weights, state = pure(whole[0], row, whole[1], state)
-            return (context[..., 0, :], weights[..., 0, :]), state
+            weights, state = pure(whole[0], row, whole[1], state)
+            return weights[..., 0, :], state
 
-        by_step = {name: ops.moveaxis(x, -2, 0) for name, x in rows.items()}
-        value = memory["value"]
-        like = (
-            ops.zeros_like(ops.sum(value, axis=-2)),
-            ops.zeros_like(value[..., 0]),
-        )
-        outputs, _ = step_loop.over(
+        weights, _ = step_loop.over(
             step,
-            like,
+            zeros(memory)[..., 0, :],
             self.initial_state(memory),
-            by_step,
+            {name: ops.moveaxis(x, -2, 0) for name, x in rows.items()},
             (compilation.values_of(self), memory),
         )
-        context, weights = (ops.moveaxis(x, 0, -2) for x in outputs)
-        return context, weights
+        return ops.moveaxis(weights, 0, -2)
 
     def _step(
         self, rows: Tensors, memory: Tensors, state: State
-    ) -> tuple[Tensor, Tensor, State]:
+    ) -> tuple[Tensor, State]:
         visible = masks.every(
             rows.get("query_mask"),
             rows.get("attention_mask"),
             memory.get("value_mask"),
         )
         weights, new = self.weigh(rows, memory, visible, state)
-        kept = weights
-        if "noise" in memory:
-            steps = ops.arange(ops.shape(weights)[-1], dtype="int32")
-            kept = weight_dropout.drop(
-                weights, self.dropout, memory["noise"], rows["position"], steps
-            )
-        context = self.read.read(kept, memory["value"])
-        new = self.after_reading(rows, context, new)
         if "query_mask" in rows:
             new = {
                 name: ops.where(rows["query_mask"], x, state[name])
                 for name, x in new.items()
             }
+        return weights, new
+
+    def _read(
+        self, rows: Tensors, memory: Tensors, weights: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        context = self.reading(rows, memory, weights)
         dtype = self.compute_dtype
-        return ops.cast(context, dtype), ops.cast(weights, dtype), new
+        return ops.cast(context, dtype), ops.cast(weights, dtype)
 
 
 def zeros(memory: Tensors) -> Tensor:

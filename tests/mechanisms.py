@@ -54,8 +54,8 @@ BLOCKED = {
         PAIR,
     ),
 }
-WHOLE = {
-    "coverage": (partial(ka.CoverageAttention, 3), ENCODED),
+#: Scores in blocks, weights in a loop.
+ALIGNED = {
     "intra_temporal": (ka.IntraTemporalAttention, ENCODED),
     "monotonic": (ka.MonotonicAttention, ENCODED),
     "monotonic_hard": (
@@ -67,6 +67,9 @@ WHOLE = {
         ENCODED,
     ),
     "forward_mask": (ka.ForwardMaskAttention, ENCODED),
+}
+WHOLE = {
+    "coverage": (partial(ka.CoverageAttention, 3), ENCODED),
     "key_value": (partial(ka.KeyValueAttention, 2, 2), SEQUENCE),
     "feed_forward": (ka.FeedForwardAttention, SEQUENCE),
     "feed_forward_by_step": (
@@ -94,7 +97,7 @@ WHOLE = {
         {"query": (B, DIM), "value": (B, S, DIM), "key": (B, S, DIM)},
     ),
 }
-MECHANISMS = BLOCKED | WHOLE
+MECHANISMS = BLOCKED | ALIGNED | WHOLE
 
 #: Their weights get no gradient; PyTorch refuses to look for one.
 UNLEARNED = {"monotonic_hard"}

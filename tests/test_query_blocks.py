@@ -111,13 +111,14 @@ def test_output_and_gradients_do_not_depend_on_blocks(name):
             )
 
 
-@pytest.mark.parametrize("name", mechanisms.BLOCKED)
+@pytest.mark.parametrize("name", mechanisms.BLOCKED | mechanisms.ALIGNED)
 def test_a_small_budget_cuts_every_axis_and_changes_no_number(name):
     layer = mechanisms.make(name, jit_compile=False)
-    calls = _calls(name)
-    expected = _output_and_gradients(layer, calls["causal"])
+    kind = "causal" if name in mechanisms.BLOCKED else "masked"
+    call = _calls(name)[kind]
+    expected = _output_and_gradients(layer, call)
     with _budget(64), _grids() as grids:
-        _assert_close(_output_and_gradients(layer, calls["causal"]), expected)
+        _assert_close(_output_and_gradients(layer, call), expected)
     (grid,) = grids
     leading = [2, 2] if "head" in name else [2]
     assert grid.axes == [*leading, mechanisms.T]
@@ -260,7 +261,9 @@ def test_asking_for_the_weights_never_changes_the_answer(name):
 
 
 @pytest.mark.parametrize("jit_compile", [True, False])
-@pytest.mark.parametrize("layer", ["additive", "local_p", "multi_head"])
+@pytest.mark.parametrize(
+    "layer", ["additive", "local_p", "multi_head", "monotonic"]
+)
 def test_unknown_lengths_inside_fit(layer, jit_compile):
     """With one weight's worth of training, and lengths that change."""
     make = {
@@ -271,6 +274,7 @@ def test_unknown_lengths_inside_fit(layer, jit_compile):
         "multi_head": lambda size: ka.MultiHeadAttention(
             2, 3, query_block_size=size
         ),
+        "monotonic": lambda size: ka.MonotonicAttention("additive"),
     }[layer]
     if jit_compile and layer != "additive":
         pytest.skip("one of them is enough: each length is compiled")

@@ -9,18 +9,15 @@ from keras_attention.alignments.softmax import SoftmaxAlignment
 from keras_attention.base_layer import Shape, Tensor
 from keras_attention.inputs import Tensors
 from keras_attention.precision import widened
-from keras_attention.recurrent_attention import (
-    RecurrentAttention,
-    start,
-    zeros,
-)
+from keras_attention.recurrent_alignment import RecurrentAlignment
+from keras_attention.recurrent_attention import start, zeros
 from keras_attention.serialization import export
 from keras_attention.stages import Score
 from keras_attention.stepwise import State
 
 
 @export
-class ForwardAttention(RecurrentAttention):
+class ForwardAttention(RecurrentAlignment):
     """Softmax attention that at each step stays or moves on by one place.
 
         y_i     = softmax(e_i)
@@ -84,9 +81,9 @@ class ForwardAttention(RecurrentAttention):
         visible: Tensor | None,
         state: State,
     ) -> tuple[Tensor, State]:
-        """`a_i`, still with `u_{i-1}`."""
+        """`a_i` with `u_{i-1}`, and `u_i`."""
         prior = stay_or_move(state["weights"], state.get("u", 0.5))
-        scores = self.scores(rows, memory)
+        scores = rows["scores"]
         # A product of weights, as a sum of scores: nothing underflows.
         is_near = ops.logical_not(prior <= 0)  # NaN is not far.
         log_prior = ops.log(ops.where(is_near, prior, 1.0))
@@ -94,19 +91,17 @@ class ForwardAttention(RecurrentAttention):
             scores + log_prior, masks.every(visible, is_near)
         )
         weights = portions / total
-        return weights, {**state, "weights": weights}
+        new = {"weights": weights}
+        if self.transition_agent:
+            context = self.reading(rows, memory, weights)
+            new["u"] = self._moves_on(context, widened(rows["query"]))
+        return weights, new
 
-    def after_reading(
-        self, rows: Tensors, context: Tensor, state: State
-    ) -> State:
+    def _moves_on(self, context: Tensor, query: Tensor) -> Tensor:
         """`u_i`."""
-        if not self.transition_agent:
-            return state
-        seen = ops.concatenate([context, widened(rows["query"])], axis=-1)
-        u = ops.sigmoid(
-            products.by_matrix(seen, widened(self.w)) + widened(self.b)
-        )
-        return {**state, "u": u}
+        seen = ops.concatenate([context, query], axis=-1)
+        product = products.by_matrix(seen, widened(self.w))
+        return ops.sigmoid(product + widened(self.b))
 
 
 def stay_or_move(before: Tensor, u: Tensor | float) -> Tensor:

@@ -8,14 +8,15 @@ from keras_attention import masks, stages
 from keras_attention.alignments.softmax import SoftmaxAlignment
 from keras_attention.base_layer import Tensor
 from keras_attention.inputs import Tensors
-from keras_attention.recurrent_attention import RecurrentAttention, zeros
+from keras_attention.recurrent_alignment import RecurrentAlignment
+from keras_attention.recurrent_attention import zeros
 from keras_attention.serialization import export
 from keras_attention.stages import Score
 from keras_attention.stepwise import State
 
 
 @export
-class ForwardMaskAttention(RecurrentAttention):
+class ForwardMaskAttention(RecurrentAlignment):
     """Softmax attention to the places from the last favourite on.
 
         a_ij = softmax_j(e_ij) over j >= m_{i-1},   else 0
@@ -57,7 +58,7 @@ class ForwardMaskAttention(RecurrentAttention):
         state: State,
     ) -> tuple[Tensor, State]:
         """`a_i` and `m_i`."""
-        scores = self.scores(rows, memory)
+        scores = rows["scores"]
         places = ops.arange(ops.shape(scores)[-1], dtype="int32")
         before = state["favourite"]
         portions, total = self.alignment.spread(

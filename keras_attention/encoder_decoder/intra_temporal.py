@@ -8,14 +8,15 @@ from keras_attention import masks, stages
 from keras_attention.alignments.softmax import SoftmaxAlignment
 from keras_attention.base_layer import Tensor
 from keras_attention.inputs import Tensors
-from keras_attention.recurrent_attention import RecurrentAttention, zeros
+from keras_attention.recurrent_alignment import RecurrentAlignment
+from keras_attention.recurrent_attention import zeros
 from keras_attention.serialization import export
 from keras_attention.stages import HIDDEN, Score
 from keras_attention.stepwise import State
 
 
 @export
-class IntraTemporalAttention(RecurrentAttention):
+class IntraTemporalAttention(RecurrentAlignment):
     """Places that scored high before score lower now.
 
         e'_ij = exp(e_ij)                          at the first step
@@ -58,7 +59,7 @@ class IntraTemporalAttention(RecurrentAttention):
         state: State,
     ) -> tuple[Tensor, State]:
         """`a_i`, and the logarithm of the sums with `exp(e_i)`."""
-        scores = self.scores(rows, memory)
+        scores = rows["scores"]
         log_sum = state["log_sum"]
         before = ops.where(log_sum <= HIDDEN / 2, 0.0, log_sum)
         portions, total = self.alignment.spread(scores - before, visible)

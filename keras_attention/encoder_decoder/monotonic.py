@@ -9,7 +9,8 @@ from keras_attention import arguments, masks, stages, weight_dropout
 from keras_attention.base_layer import Shape, Tensor
 from keras_attention.inputs import Tensors
 from keras_attention.precision import widened
-from keras_attention.recurrent_attention import RecurrentAttention, start
+from keras_attention.recurrent_alignment import RecurrentAlignment
+from keras_attention.recurrent_attention import start
 from keras_attention.serialization import export
 from keras_attention.stages import Score
 from keras_attention.stepwise import State
@@ -21,7 +22,7 @@ DOUBLINGS = 16
 
 
 @export
-class MonotonicAttention(RecurrentAttention):
+class MonotonicAttention(RecurrentAlignment):
     """Reads from left to right: at each place it stops or moves on.
 
         p_ij = sigmoid(e_ij + r)                            stop here?
@@ -96,7 +97,7 @@ class MonotonicAttention(RecurrentAttention):
         state: State,
     ) -> tuple[Tensor, State]:
         """`a_i`, and where reading goes on."""
-        scores = self.scores(rows, memory) + widened(self.r)
+        scores = rows["scores"] + widened(self.r)
         if "noise" in memory and self.score_noise:
             places = ops.arange(ops.shape(scores)[-1], dtype="int32")
             # Not the bits that decide about dropout.

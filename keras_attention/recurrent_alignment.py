@@ -1,0 +1,38 @@
+"""Attention whose scores are anybody's, and whose alignment remembers."""
+
+from keras import ops
+
+from keras_attention import query_blocks
+from keras_attention.base_layer import Tensor
+from keras_attention.inputs import Tensors
+from keras_attention.recurrent_attention import RecurrentAttention
+
+
+class RecurrentAlignment(RecurrentAttention):
+    """Abstract: aligns the scores of one query after the other.
+
+        scores_i           = compare(query_i, keys)
+        weights_i, state_i = weigh(scores_i, state_{i-1})
+
+    No score depends on the state: all are made at once, in blocks of queries.
+    """
+
+    def known(self, rows: Tensors, memory: Tensors) -> Tensors:
+        """The rows with `scores`, `(batch, Tq, Tv)`."""
+
+        def scores(rows: Tensors, memory: Tensors) -> tuple[Tensor]:
+            return (self.scores(rows, memory),)
+
+        steps = ops.shape(memory["value"])[-2]
+        numbers = self.score.numbers_per_pair()
+        (found,) = query_blocks.over_queries(
+            self,
+            scores,
+            rows,
+            memory,
+            None,
+            steps * numbers,
+            widths=(steps,),
+            fewest=query_blocks.FEWEST // numbers,
+        )
+        return {**rows, "scores": found}
