@@ -4,7 +4,9 @@ LSTM, additive attention asked by the new state, an attention layer that is fed
 to the next step, vocabulary of 8,000. `train` is a step of SGD on the
 cross-entropy of 40 given tokens, one XLA program here, a `tf.function` there;
 `greedy` and `beam` generate 40 tokens from the same memory (nothing ends
-before), with `dynamic_decode` there. The limit is the matrix products alone.
+before), with `dynamic_decode` there. The limit is the matrix products alone;
+of `train`, `activations` is that with one tanh of each query, key and unit and
+one softmax of the logits.
 The rows of more source steps are for ours alone: what a token costs as the
 memory grows. Those of one example are what a sentence takes.
 """
@@ -81,21 +83,24 @@ def sides(case: Case) -> dict[str, Side]:
         ours = _trained(decoder, memory, given, tokens)
     else:
         ours = _generated(decoder, memory, case.way, sizes)
-    limit = _limit(case, sizes)
     if case.steps > USUAL:
-        return {"ours": ours, "limit": limit}
+        return {"ours": ours, **_limits(case, sizes)}
     theirs = _theirs(decoder, [memory, given], tokens, case)
-    return {"ours": ours, "tfa": theirs, "limit": limit}
+    return {"ours": ours, "tfa": theirs, **_limits(case, sizes)}
 
 
-def _limit(case: Case, sizes: Sizes) -> Side:
-    products = decoder_products.generating
+def _limits(case: Case, sizes: Sizes) -> dict[str, Side]:
+    products = {"limit": decoder_products.generating}
     if case.way == "train":
-        products = decoder_products.training
-    width = WIDTH if case.way == "beam" else 1
-    return products(
-        case.batch * width, case.steps, case.dim, sizes.length, sizes.tokens
-    )
+        products = {
+            "limit": decoder_products.training,
+            "activations": decoder_products.training_activations,
+        }
+    rows = case.batch * (WIDTH if case.way == "beam" else 1)
+    return {
+        name: of(rows, case.steps, case.dim, sizes.length, sizes.tokens)
+        for name, of in products.items()
+    }
 
 
 def _decoder(case: Case, sizes: Sizes) -> ka.AttentionDecoder:
