@@ -36,3 +36,13 @@ class RecurrentAlignment(RecurrentAttention):
             fewest=query_blocks.FEWEST // numbers,
         )
         return {**rows, "scores": found}
+
+
+def log_of_sum(a: Tensor, b: Tensor) -> Tensor:
+    """`log(e^a + e^b)`, neither of them infinite.
+
+    With half of the gradient for each where both are the same, of which
+    Keras's `logaddexp` gives `a` all.
+    """
+    largest = ops.stop_gradient(ops.maximum(a, b))
+    return largest + ops.log(ops.exp(a - largest) + ops.exp(b - largest))

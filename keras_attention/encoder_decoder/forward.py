@@ -9,10 +9,13 @@ from keras_attention.alignments.softmax import SoftmaxAlignment
 from keras_attention.base_layer import Shape, Tensor
 from keras_attention.inputs import Tensors
 from keras_attention.precision import widened
-from keras_attention.recurrent_alignment import RecurrentAlignment
+from keras_attention.recurrent_alignment import (
+    RecurrentAlignment,
+    log_of_sum,
+)
 from keras_attention.recurrent_attention import start, zeros
 from keras_attention.serialization import export
-from keras_attention.stages import Score
+from keras_attention.stages import HIDDEN, Score
 from keras_attention.stepwise import State
 
 
@@ -68,10 +71,11 @@ class ForwardAttention(RecurrentAlignment):
             self.b = self.add_weight((1,), "zeros", name="b")
 
     def initial_state(self, memory: Tensors) -> State:
-        """`a_0` and, of the agent, `u_0`."""
-        state = {"weights": start(memory)}
+        """`log a_0` and, of the agent, what `u_0` is the sigmoid of."""
+        is_first = start(memory) > 0
+        state = {"log_weights": ops.where(is_first, zeros(memory), HIDDEN)}
         if self.transition_agent:
-            state["u"] = ops.sum(zeros(memory), -1, keepdims=True) + 0.5
+            state["move"] = ops.sum(zeros(memory), axis=-1, keepdims=True)
         return state
 
     def weigh(
@@ -81,31 +85,47 @@ class ForwardAttention(RecurrentAlignment):
         visible: Tensor | None,
         state: State,
     ) -> tuple[Tensor, State]:
-        """`a_i` with `u_{i-1}`, and `u_i`."""
-        prior = stay_or_move(state["weights"], state.get("u", 0.5))
-        scores = rows["scores"]
-        # A product of weights, as a sum of scores: nothing underflows.
-        is_near = ops.logical_not(prior <= 0)  # NaN is not far.
-        log_prior = ops.log(ops.where(is_near, prior, 1.0))
-        portions, total = self.alignment.spread(
-            scores + log_prior, masks.every(visible, is_near)
+        """`a_i` with `u_{i-1}`, and `log a_i`, up to a constant, and `u_i`."""
+        before = state["log_weights"]
+        prior = stay_or_move(
+            before, state.get("move", ops.zeros_like(before[..., :1]))
         )
+        is_near = ops.logical_not(prior <= HIDDEN / 2)  # NaN is not far.
+        scores = rows["scores"] + ops.where(is_near, prior, 0.0)
+        near: Any = masks.every(visible, is_near)
+        portions, total = self.alignment.spread(scores, near)
         weights = portions / total
-        new = {"weights": weights}
+        new = {"log_weights": below_largest(scores, near)}
         if self.transition_agent:
             context = self.reading(rows, memory, weights)
-            new["u"] = self._moves_on(context, widened(rows["query"]))
+            new["move"] = self._move(context, widened(rows["query"]))
         return weights, new
 
-    def _moves_on(self, context: Tensor, query: Tensor) -> Tensor:
-        """`u_i`."""
+    def _move(self, context: Tensor, query: Tensor) -> Tensor:
+        """`w . [c_i; q_i] + b`."""
         seen = ops.concatenate([context, query], axis=-1)
-        product = products.by_matrix(seen, widened(self.w))
-        return ops.sigmoid(product + widened(self.b))
+        return products.by_matrix(seen, widened(self.w)) + widened(self.b)
 
 
-def stay_or_move(before: Tensor, u: Tensor | float) -> Tensor:
-    """`(1 - u) a_j + u a_{j-1}` of `a`, `(..., Tv)`."""
+def stay_or_move(before: Tensor, move: Tensor) -> Tensor:
+    """The logarithm of `(1 - u) a_j + u a_{j-1}`, with `u = sigmoid(move)`.
+
+    Weights would underflow where it takes many steps to get to.
+
+    Args:
+        before: `log a`, `(..., Tv)`.
+        move: `(..., 1)`.
+    """
     ends = [[0, 0]] * (len(before.shape) - 1)
-    moved = ops.pad(before, [*ends, [1, 0]])[..., :-1]
-    return (1.0 - u) * before + u * moved
+    moved = ops.pad(before, [*ends, [1, 0]], constant_values=HIDDEN)[..., :-1]
+    return log_of_sum(
+        before + ops.log_sigmoid(-move), moved + ops.log_sigmoid(move)
+    )
+
+
+def below_largest(scores: Tensor, near: Tensor) -> Tensor:
+    """Scores from the largest one down; what is not near is `HIDDEN`."""
+    near_scores = ops.where(near, scores, HIDDEN)
+    largest = ops.max(near_scores, axis=-1, keepdims=True, initial=HIDDEN)
+    below = scores - ops.stop_gradient(largest)
+    return ops.where(near, below, HIDDEN)

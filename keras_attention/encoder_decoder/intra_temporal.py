@@ -8,7 +8,10 @@ from keras_attention import masks, stages
 from keras_attention.alignments.softmax import SoftmaxAlignment
 from keras_attention.base_layer import Tensor
 from keras_attention.inputs import Tensors
-from keras_attention.recurrent_alignment import RecurrentAlignment
+from keras_attention.recurrent_alignment import (
+    RecurrentAlignment,
+    log_of_sum,
+)
 from keras_attention.recurrent_attention import zeros
 from keras_attention.serialization import export
 from keras_attention.stages import HIDDEN, Score
@@ -63,5 +66,5 @@ class IntraTemporalAttention(RecurrentAlignment):
         log_sum = state["log_sum"]
         before = ops.where(log_sum <= HIDDEN / 2, 0.0, log_sum)
         portions, total = self.alignment.spread(scores - before, visible)
-        sums = ops.logaddexp(log_sum, masks.where(visible, scores, HIDDEN))
+        sums = log_of_sum(log_sum, masks.where(visible, scores, HIDDEN))
         return portions / total, {"log_sum": sums}

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import keras_attention as ka
 from tests.encoder_decoder.scored import dot, weights_of
@@ -51,3 +52,23 @@ def test_a_padded_query_leaves_no_trace():
 def test_unknown_score():
     with pytest.raises(ValueError, match="`score` must be a Score or one of"):
         ka.IntraTemporalAttention("nearest")
+
+
+def test_gradient_where_a_score_is_the_sum_before():
+    """A query that comes twice; half of it goes to each."""
+    attend = ka.IntraTemporalAttention(dot(), dtype="float64")
+    query = np.array([[[1.0, 0], [1, 0], [0, 1]]])
+    value = tf.constant([[[1.0, 0.5], [0.2, -1]]], "float64")
+
+    def loss(query):
+        return tf.reduce_sum(tf.sin(attend(query, value)))
+
+    x = tf.constant(query)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = loss(x)
+    step = 1e-6 * np.eye(6).reshape(6, 1, 3, 2)
+    numeric = [(loss(query + s) - loss(query - s)) / 2e-6 for s in step]
+    np.testing.assert_allclose(
+        np.ravel(tape.gradient(y, x)), numeric, rtol=1e-6
+    )
