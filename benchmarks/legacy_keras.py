@@ -11,7 +11,7 @@ os.environ["TF_USE_LEGACY_KERAS"] = "1"
 
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -115,42 +115,58 @@ def luong(arrays: Arrays, settings: Settings) -> Model:
     """`tfa.seq2seq.LuongAttention` and the read of its `AttentionWrapper`."""
     units = arrays["input_0"].shape[-1]
     mechanism = _addons().seq2seq.LuongAttention(units)
-    return _mechanism(mechanism, arrays, settings, ())
+    return _mechanism(mechanism, _stateless(mechanism), arrays, settings)
 
 
 def bahdanau(arrays: Arrays, settings: Settings) -> Model:
     """`tfa.seq2seq.BahdanauAttention`, and `AttentionWrapper`'s read."""
-    names = {"attention_v", "attention_g", "attention_b"} & set(arrays)
     mechanism = _addons().seq2seq.BahdanauAttention(
-        arrays["attention_v"].shape[0], normalize="attention_g" in names
+        arrays["attention_v"].shape[0], normalize="attention_g" in arrays
     )
-    return _mechanism(mechanism, arrays, settings, names)
+    return _mechanism(mechanism, _stateless(mechanism), arrays, settings)
+
+
+def monotonic(arrays: Arrays, settings: Settings) -> Model:
+    """`tfa.seq2seq.BahdanauMonotonicAttention`, or Luong's without a `v`."""
+    seq2seq, mode = _addons().seq2seq, settings["mode"]
+    if "attention_v" in arrays:
+        units = arrays["attention_v"].shape[0]
+        mechanism = seq2seq.BahdanauMonotonicAttention(units, mode=mode)
+    else:
+        units = arrays["input_0"].shape[-1]
+        mechanism = seq2seq.LuongMonotonicAttention(units, mode=mode)
+    calls = {"scan": _with_state(mechanism)}
+    return _mechanism(mechanism, calls, arrays, settings)
 
 
 def _mechanism(
-    mechanism: Any, arrays: Arrays, settings: Settings, names: Iterable[str]
+    mechanism: Any, calls: dict[str, Call], arrays: Arrays, settings: Settings
 ) -> Model:
     """A mechanism of tfa's, which takes one query at a time."""
-    loops = {"vectorized_map": tf.vectorized_map, "map_fn": tf.map_fn}
+    one_query = _over_queries(mechanism, _once)
     if arrays["input_0"].shape[1] == 1:
-        loops = {"one query": _once}
-    calls = {
+        calls = {"one query": one_query}
+    first = tf.constant(arrays["input_0"][:, :1])
+    one_query(first, tf.constant(arrays["input_1"]))  # Creates the weights.
+    for name, value in arrays.items():
+        if name.endswith("_layer"):
+            getattr(mechanism, name).set_weights([value])
+        elif name.startswith("attention_"):
+            getattr(mechanism, name).assign(value)
+    return Model(calls, mechanism.trainable_variables, arrays, settings)
+
+
+def _stateless(mechanism: Any) -> dict[str, Call]:
+    loops = {"vectorized_map": tf.vectorized_map, "map_fn": tf.map_fn}
+    return {
         name: _over_queries(mechanism, loop) for name, loop in loops.items()
     }
-    one_query = tf.constant(arrays["input_0"][:, :1])
-    _over_queries(mechanism, _once)(one_query, tf.constant(arrays["input_1"]))
-    for layer in ("query_layer", "memory_layer"):
-        if layer in arrays:
-            getattr(mechanism, layer).set_weights([arrays[layer]])
-    for name in names:
-        getattr(mechanism, name).assign(arrays[name])
-    return Model(calls, mechanism.trainable_variables, arrays, settings)
 
 
 def _over_queries(mechanism: Any, loop: Call) -> Call:
     def call(query: Any, memory: Any) -> Any:
         mechanism.setup_memory(memory)
-        state = tf.zeros(memory.shape[:2])
+        state = mechanism.initial_state(memory.shape[0], memory.dtype)
 
         def one(query: Any) -> Any:
             alignments, _state = mechanism([query, state])
@@ -164,6 +180,23 @@ def _over_queries(mechanism: Any, loop: Call) -> Call:
 
 def _once(function: Call, by_step: Any) -> Any:
     return function(by_step[0])[None]
+
+
+def _with_state(mechanism: Any) -> Call:
+    """The alignments are the state; all queries read at once."""
+
+    def call(query: Any, memory: Any) -> Any:
+        mechanism.setup_memory(memory)
+        first = mechanism.initial_state(memory.shape[0], memory.dtype)
+
+        def weigh(before: Any, query: Any) -> Any:
+            alignments, _state = mechanism([query, before])
+            return alignments
+
+        weights = tf.scan(weigh, tf.transpose(query, (1, 0, 2)), first)
+        return tf.transpose(weights, (1, 0, 2)) @ memory
+
+    return call
 
 
 def sparsemax(arrays: Arrays, settings: Settings) -> Model:
@@ -234,6 +267,7 @@ def _require_keras_2() -> None:
 CASES: dict[str, serving.Build] = {
     "luong": luong,
     "bahdanau": bahdanau,
+    "monotonic": monotonic,
     "sparsemax": sparsemax,
     "multi_head": multi_head,
     "many_to_one": many_to_one,

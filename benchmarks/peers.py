@@ -12,7 +12,13 @@ from typing import Any
 
 import keras
 
-from benchmarks import peers_elsewhere, peers_keras, peers_naive, ways
+from benchmarks import (
+    peers_elsewhere,
+    peers_keras,
+    peers_naive,
+    peers_stepwise,
+    ways,
+)
 from benchmarks.cases import Size
 from benchmarks.other_process import OtherModel, PeerFailed, PeerNotInstalled
 from benchmarks.sides import Side, arrays
@@ -47,6 +53,10 @@ class Peer:
 
 PROJECTED = "query and value behind a Dense on both sides, to be trained"
 ONE_BY_ONE = "tfa takes one query at a time: the faster of its two loops"
+RECURSIVE = (
+    'tfa takes one query at a time; mode "recursive", as over so many queries '
+    'mode "parallel" loses weight'
+)
 STEP = "one decoder step, memory projected anew on both sides"
 NAIVE = "Keras layers"
 ADDONS = "tensorflow-addons"
@@ -131,12 +141,40 @@ PEERS: dict[str, Peer] = {
     ),
     "key_value": Peer(NAIVE, peers_naive.key_value),
     "key_value_predict": Peer(NAIVE, peers_naive.key_value_predict),
+    # A state goes from query to query.
+    "coverage": Peer(NAIVE, peers_stepwise.coverage),
+    "intra_temporal": Peer(
+        NAIVE, peers_stepwise.intra_temporal, "cumulated sums, no loop"
+    ),
+    "monotonic_general_tfa": Peer(
+        f"{ADDONS} LuongMonotonicAttention",
+        peers_elsewhere.monotonic_general_tfa,
+        RECURSIVE,
+    ),
+    "monotonic_general_tfa_step": Peer(
+        f"{ADDONS} LuongMonotonicAttention",
+        peers_elsewhere.monotonic_general_tfa_step,
+        STEP,
+    ),
+    "monotonic_additive_tfa": Peer(
+        f"{ADDONS} BahdanauMonotonicAttention",
+        peers_elsewhere.monotonic_additive_tfa,
+        RECURSIVE,
+    ),
+    "monotonic_additive_tfa_step": Peer(
+        f"{ADDONS} BahdanauMonotonicAttention",
+        peers_elsewhere.monotonic_additive_tfa_step,
+        STEP,
+    ),
+    "forward": Peer(NAIVE, peers_stepwise.forward),
+    "forward_agent": Peer(NAIVE, peers_stepwise.forward_agent),
+    "forward_mask": Peer(NAIVE, peers_stepwise.forward_mask),
     # Pooling, channels, memory, heads.
     "feed_forward": Peer(NAIVE, peers_naive.feed_forward),
     "feed_forward_weighted": Peer(
         f"{SELF} SeqWeightedAttention",
         peers_keras.feed_forward_weighted,
-        "it has no tanh; small weights, with which tanh changes nothing",
+        "no tanh; without its bias, which a softmax does not notice",
     ),
     "self_attentive_embedding": Peer(
         NAIVE, peers_naive.self_attentive_embedding, "no penalty"

@@ -4,6 +4,9 @@ Each function returns our model and its peer in the other process, with the
 same weights.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import keras
 import numpy as np
 from keras import layers
@@ -15,6 +18,7 @@ from benchmarks.other_process import OtherModel
 from benchmarks.peers_naive import sequences
 
 Pair = tuple[keras.Model, OtherModel]
+WeightsOf = Callable[[Any], dict[str, np.ndarray]]
 
 
 def luong_tfa(size: Size) -> Pair:
@@ -30,8 +34,11 @@ def luong_tfa_step(size: Size) -> Pair:
 def _luong(size: Size, queries: int) -> Pair:
     layer = ka.LuongAttention("general")
     model = _asking(layer, size, queries)
-    weights = {"memory_layer": np.transpose(layer.score.W)}
-    return model, _peer("luong", model, size, weights)
+    return model, _peer("luong", model, size, _general_weights(layer.score))
+
+
+def _general_weights(score: ka.BilinearScore) -> dict[str, np.ndarray]:
+    return {"memory_layer": np.transpose(score.W)}
 
 
 def bahdanau_tfa(size: Size) -> Pair:
@@ -57,16 +64,61 @@ def bahdanau_normalized_tfa_step(size: Size) -> Pair:
 def _bahdanau(size: Size, queries: int, normalize: bool) -> Pair:
     layer = ka.BahdanauAttention(size.dim, normalize=normalize)
     model = _asking(layer, size, queries)
-    score = layer.score
-    weights = {
+    weights = _additive_weights(layer.score)
+    if normalize:
+        weights["attention_g"] = np.asarray(layer.score.g)
+        weights["attention_b"] = np.asarray(layer.score.b)
+    return model, _peer("bahdanau", model, size, weights)
+
+
+def _additive_weights(
+    score: ka.AdditiveScore | ka.NormalizedAdditiveScore,
+) -> dict[str, np.ndarray]:
+    return {
         "query_layer": np.asarray(score.W),
         "memory_layer": np.asarray(score.U),
         "attention_v": np.ravel(score.v),
     }
-    if normalize:
-        weights["attention_g"] = np.asarray(score.g)
-        weights["attention_b"] = np.asarray(score.b)
-    return model, _peer("bahdanau", model, size, weights)
+
+
+def monotonic_general_tfa(size: Size) -> Pair:
+    """`tfa.seq2seq.LuongMonotonicAttention`, all queries."""
+    return _monotonic_general(size, size.steps)
+
+
+def monotonic_general_tfa_step(size: Size) -> Pair:
+    """`tfa.seq2seq.LuongMonotonicAttention`, a decoder's first query."""
+    return _monotonic_general(size, 1)
+
+
+def _monotonic_general(size: Size, queries: int) -> Pair:
+    return _monotonic("general", _general_weights, size, queries)
+
+
+def monotonic_additive_tfa(size: Size) -> Pair:
+    """`tfa.seq2seq.BahdanauMonotonicAttention`, all queries."""
+    return _monotonic_additive(size, size.steps)
+
+
+def monotonic_additive_tfa_step(size: Size) -> Pair:
+    """`tfa.seq2seq.BahdanauMonotonicAttention`, a decoder's first query."""
+    return _monotonic_additive(size, 1)
+
+
+def _monotonic_additive(size: Size, queries: int) -> Pair:
+    return _monotonic("additive", _additive_weights, size, queries)
+
+
+def _monotonic(
+    score: str, weights_of: WeightsOf, size: Size, queries: int
+) -> Pair:
+    """In the faster of tfa's modes that gives the weights of the equations."""
+    layer = ka.MonotonicAttention(score)
+    model = _asking(layer, size, queries)
+    bias = {"attention_score_bias": np.asarray(layer.r)}
+    weights = {**weights_of(layer.score), **bias}
+    mode = "parallel" if queries == 1 else "recursive"
+    return model, _peer("monotonic", model, size, weights, mode=mode)
 
 
 def sparsemax_tfa(size: Size) -> Pair:

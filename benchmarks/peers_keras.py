@@ -97,13 +97,10 @@ def _seq_self(attention_type: str, **kwargs: Any) -> keras.Layer:
 
 
 def feed_forward_weighted(size: Size) -> Pair:
-    """`SeqWeightedAttention` of keras-self-attention.
-
-    It has no tanh: with small weights, tanh changes nothing.
-    """
+    """`SeqWeightedAttention` of keras-self-attention, without its bias."""
     import keras_self_attention
 
     x, _value = sequences(size)
-    small = keras.initializers.RandomNormal(stddev=1e-3)
-    ours = ka.FeedForwardAttention(kernel_initializer=small)(x)
-    return pair(x, ours, keras_self_attention.SeqWeightedAttention()(x))
+    ours = ka.FeedForwardAttention(activation=None)(x)
+    layer = keras_self_attention.SeqWeightedAttention(use_bias=False)
+    return pair(x, ours, layer(x))

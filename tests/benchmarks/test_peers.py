@@ -11,7 +11,6 @@ import keras_attention as ka
 from benchmarks import peers, sides, ways
 from benchmarks.cases import Size
 from keras_attention import compilation
-from keras_attention.recurrent_attention import RecurrentAttention
 from keras_attention.serialization import EXPORTED
 
 SIZE = Size(batch=2, steps=26, dim=8, heads=2)
@@ -24,10 +23,6 @@ def plain_ops():
     compilation.set_jit_compile(False)
     yield
     compilation.set_jit_compile(enabled)
-
-
-#: Equal at the start alone, where the weights are small; see its note.
-EQUAL_AT_FIRST = "feed_forward_weighted"
 
 
 def _built(name):
@@ -44,8 +39,6 @@ def test_same_output_and_same_train_step(name, plain_ops):
     x = x if len(x) > 1 else x[0]
     _assert_equal(_output(ours, x), _output(theirs, x))
     _assert_equal(_train_step(ours, x), _train_step(theirs, x))
-    if name == EQUAL_AT_FIRST:
-        return
     _assert_equal(_train_step(ours, x), _train_step(theirs, x))
     _assert_equal(_output(ours, x), _output(theirs, x))
 
@@ -93,9 +86,8 @@ def test_sides_are_timed_and_compared(name, way):
     reason="keras-self-attention is not installed",
 )
 def test_every_public_class_has_a_peer(plain_ops):
-    elsewhere = {ka.MultiHeadAttention}  # Built with a child, tested above.
-    # No package runs these over all queries; a decoder asks them in steps.
-    elsewhere |= {c for c in EXPORTED if issubclass(c, RecurrentAttention)}
+    # Their peers are in another process, and tested above.
+    elsewhere = {ka.MultiHeadAttention, ka.MonotonicAttention}
     parts = set()
     for name, peer in peers.PEERS.items():
         if peer.build.__module__ != "benchmarks.peers_elsewhere":
