@@ -84,6 +84,20 @@ def _trainer_frame() -> Any:
     return None
 
 
+def by_xla() -> bool:
+    """Whether what is traced now will be compiled by XLA; on TensorFlow."""
+    if keras.backend.backend() != "tensorflow":
+        return False
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith(TRACING):
+            function = frame.f_locals.get("self")
+            if getattr(function, "_jit_compile", False):
+                return True
+        frame = frame.f_back
+    return False
+
+
 def _in_plain_trainer() -> bool:
     """Whether the step of Keras's trainer is not itself compiled.
 

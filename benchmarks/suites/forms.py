@@ -20,7 +20,7 @@ from benchmarks import ways
 from benchmarks.cases import Case
 from benchmarks.sides import Side, arrays
 from keras_attention import block_loop, products, query_blocks, windows
-from keras_attention.scores.additive import sum_of_tanh
+from keras_attention.scores.sum_of_tanh import sum_of_tanh
 
 REST = 0.02
 

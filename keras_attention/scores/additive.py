@@ -3,11 +3,10 @@
 from typing import Any
 
 import keras
-from keras import ops
 
 from keras_attention import arguments, products
 from keras_attention.base_layer import Shape, Tensor
-from keras_attention.precision import widened
+from keras_attention.scores.sum_of_tanh import sum_of_tanh
 from keras_attention.serialization import export
 from keras_attention.stages import Score
 
@@ -86,18 +85,3 @@ class AdditiveScore(Score):
     def numbers_per_pair(self) -> int:
         """The hidden layer."""
         return int(self.v.shape[0])
-
-
-def sum_of_tanh(Wq: Tensor, Uk: Tensor, v: Tensor) -> Tensor:
-    """`v . tanh(W q + U k)` of each pair, `(..., Tq, Tv)`.
-
-    Args:
-        Wq: `(..., Tq, units)`.
-        Uk: `(..., Tv, units)`.
-        v: `(units, 1)`. Its product is a matrix product, which XLA runs on
-            whole vectors; a sum over the last axis it adds one by one.
-    """
-    Wq = ops.expand_dims(Wq, -2)  # (..., Tq, 1, units)
-    Uk = ops.expand_dims(Uk, -3)  # (..., 1, Tv, units)
-    hidden = ops.tanh(widened(Wq) + widened(Uk))
-    return ops.squeeze(products.by_matrix(hidden, widened(v)), -1)

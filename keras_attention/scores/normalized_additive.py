@@ -8,7 +8,7 @@ from keras import ops
 from keras_attention import arguments, products
 from keras_attention.base_layer import Shape, Tensor
 from keras_attention.precision import widened
-from keras_attention.scores.additive import sum_of_tanh
+from keras_attention.scores.sum_of_tanh import sum_of_tanh
 from keras_attention.serialization import export
 from keras_attention.stages import Score
 
