@@ -32,7 +32,8 @@ def new_model(settings: Settings, vocabulary: Vocabulary) -> ka.EncoderDecoder:
         input_dropout=settings.dropout,
     )
     attention = {
-        "luong": ka.LuongAttention("general"),
+        # Unscaled scores grow sharp on wrong words, and stay there.
+        "luong": ka.LuongAttention("scaled_dot"),
         "bahdanau": ka.BahdanauAttention(settings.units),
     }[settings.attention]
     model = encoder_decoder(
