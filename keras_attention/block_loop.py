@@ -14,6 +14,7 @@ from keras_attention.base_layer import Tensor
 from keras_attention.block_grid import Grid, Places, Size
 from keras_attention.precision import widened
 from keras_attention.written_gradients import (
+    copied,
     gradient_of,
     is_real,
     loop,
@@ -125,12 +126,8 @@ def _slopes(
     upstream: list[Tensor],
 ) -> Any:
     """`_gradient`, with a gradient of its own: that of all blocks at once."""
-    import tensorflow as tf
-
     count = sum(map(is_real, tensors))
-    # A tensor given twice, as key and as value, is two sources. And the graph
-    # in which the loop ran is gone when a second gradient is asked.
-    tensors = [tf.identity(x) for x in tensors]
+    tensors = copied(tensors)
 
     @ops.custom_gradient
     def slopes(*given: Tensor) -> tuple[list[Tensor], Callable[..., Any]]:
@@ -148,7 +145,7 @@ def _slopes(
         whole = merged(tensors, fixed[:count])
         return _gradient(function, grid, whole, places, fixed[count:]), gradient
 
-    return slopes(*filter(is_real, tensors), *map(tf.identity, upstream))
+    return slopes(*filter(is_real, tensors), *copied(upstream))
 
 
 def _gradient(

@@ -41,6 +41,17 @@ def gradient_of(
     return gradients
 
 
+def copied(tensors: list[Tensor]) -> list[Tensor]:
+    """The same, each a source of its own, in the graph that is being made.
+
+    A tensor may be given twice, as key and as value. And the graph that it is
+    from is gone when a second gradient is asked.
+    """
+    import tensorflow as tf
+
+    return [tf.identity(x) for x in tensors]
+
+
 def loop(step: Callable[..., Any], stop: Any, start: Any) -> Any:
     """The last state of `step(number, state) -> (number + 1, state)`."""
     return ops.while_loop(

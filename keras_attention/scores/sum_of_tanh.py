@@ -19,7 +19,7 @@ from keras import ops
 from keras_attention import compilation, products
 from keras_attention.base_layer import Tensor
 from keras_attention.precision import widened
-from keras_attention.written_gradients import gradient_of
+from keras_attention.written_gradients import copied, gradient_of
 
 Form = Callable[[Tensor, Tensor], Tensor]
 
@@ -65,7 +65,7 @@ def _as_tanh(
     """`tanh`, which is that of `x`, with the gradient that it has."""
 
     def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
-        slope = 1.0 - ops.square(_as_tanh(x, tanh))
+        slope = 1.0 - ops.square(tanh)
         return upstream * slope, ops.zeros_like(tanh)
 
     return tanh, gradient
@@ -74,21 +74,35 @@ def _as_tanh(
 @ops.custom_gradient
 def _chosen(
     Wq: Tensor, Uk: Tensor, v: Tensor
-) -> tuple[Tensor, Callable[[Tensor], list[Tensor]]]:
-    """In the backward pass, tanh is fused with the sums that it goes into."""
-
-    def gradient(upstream: Tensor) -> list[Tensor]:
-        def of(tanh: Form) -> list[Tensor]:
-            return gradient_of(
-                lambda given: _summed(tanh(*given[:2]), given[2]),
-                [Wq, Uk, v],
-                upstream,
-            )
-
-        slopes: list[Tensor] = _either(Wq, Uk, of)
-        return slopes
+) -> tuple[Tensor, Callable[[Tensor], Any]]:
+    def gradient(upstream: Tensor) -> Any:
+        return _slopes(*copied([Wq, Uk, v, upstream]))
 
     return _summed(_either(Wq, Uk, lambda tanh: tanh(Wq, Uk)), v), gradient
+
+
+@ops.custom_gradient
+def _slopes(
+    Wq: Tensor, Uk: Tensor, v: Tensor, upstream: Tensor
+) -> tuple[list[Tensor], Callable[..., list[Tensor]]]:
+    """In each branch, so that tanh is fused with the sums that it goes into.
+
+    No branch is differentiated, which TensorFlow does in ways that XLA does not
+    know: the gradient of the gradient is that of the plain form.
+    """
+    given = [Wq, Uk, v, upstream]
+
+    def of(tanh: Form, given: list[Tensor]) -> list[Tensor]:
+        return gradient_of(
+            lambda given: _summed(tanh(*given[:2]), given[2]),
+            given[:3],
+            given[3:],
+        )
+
+    def gradient(*wanted: Tensor) -> list[Tensor]:
+        return gradient_of(lambda given: of(_tanh, given), given, list(wanted))
+
+    return _either(Wq, Uk, lambda tanh: of(tanh, given)), gradient
 
 
 def _either(a: Tensor, b: Tensor, run: Callable[[Form], Any]) -> Any:
