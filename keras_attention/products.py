@@ -37,8 +37,8 @@ def by_matrix(x: Tensor, W: Tensor) -> Tensor:
 
     Asked for as one product of two matrices, whatever the rank of `x`:
     TensorFlow's own product of a small tensor of rank four with a matrix, which
-    Keras up to 3.12 leaves it to, writes over foreign memory on processors
-    with AVX-512 (seen in TensorFlow 2.20 and 2.21).
+    Keras 3.12 leaves it to, writes over foreign memory on processors with
+    AVX-512 (seen in TensorFlow 2.20 and 2.21).
     """
     return ops.tensordot(x, W, 1)
 
