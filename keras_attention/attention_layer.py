@@ -4,13 +4,7 @@ from typing import Any
 
 from keras import ops
 
-from keras_attention import (
-    arguments,
-    inputs,
-    masks,
-    query_blocks,
-    weight_dropout,
-)
+from keras_attention import arguments, inputs, masks
 from keras_attention.base_layer import Tensor
 from keras_attention.inputs import Tensors
 from keras_attention.stages import Alignment, Read, Score, divided
@@ -104,7 +98,6 @@ class AttentionLayer(ScoringAttention):
             training: Whether to apply dropout.
         """
         rows, shared = tensors
-        value = shared["value"]
         shared = self.prepared(shared, training)
 
         def attend(rows: Tensors, shared: Tensors) -> tuple[Tensor, ...]:
@@ -114,15 +107,12 @@ class AttentionLayer(ScoringAttention):
             sums, total, portions = attend(rows, shared)
             context = divided(sums, total, self.compute_dtype)
             return context, divided(portions, total, self.compute_dtype)
-        sums, total = query_blocks.over_queries(
-            self,
+        sums, total = self.in_blocks(
             lambda rows, shared: attend(rows, shared)[:2],
             rows,
             shared,
+            (shared["value"].shape[-1], 1),
             self.query_block_size,
-            ops.shape(value)[-2] * self.score.numbers_per_pair(),
-            widths=(value.shape[-1], 1),
-            fewest=query_blocks.FEWEST // self.score.numbers_per_pair(),
         )
         return divided(sums, total, self.compute_dtype)
 
@@ -159,9 +149,5 @@ class AttentionLayer(ScoringAttention):
                 by_key, rows["is_broken"], shared["is_broken"]
             )
             total = masks.poison(total, is_broken)
-        kept = portions
-        if "noise" in shared:
-            kept = weight_dropout.drop(
-                portions, self.dropout, shared["noise"], rows["position"], steps
-            )
+        kept = self.kept(portions, rows, shared)
         return self.read.read(kept, shared["value"]), total, portions

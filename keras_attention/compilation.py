@@ -19,7 +19,7 @@ import json
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import keras
@@ -73,29 +73,31 @@ def in_trainer() -> bool:
 
 
 def _trainer_frame() -> Any:
-    frame: Any = sys._getframe(1)
-    while frame is not None:
-        module = frame.f_globals.get("__name__", "")
+    for module, frame in _frames():
         if module == TRAINER:
             return frame
         if module.startswith(TRACING):
             return None
-        frame = frame.f_back
     return None
+
+
+def _frames() -> Iterator[tuple[str, Any]]:
+    """Who called, and the name of its module; then who called that."""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        yield frame.f_globals.get("__name__", ""), frame
+        frame = frame.f_back
 
 
 def by_xla() -> bool:
     """Whether what is traced now will be compiled by XLA; on TensorFlow."""
     if keras.backend.backend() != "tensorflow":
         return False
-    frame: Any = sys._getframe(1)
-    while frame is not None:
-        if frame.f_globals.get("__name__", "").startswith(TRACING):
-            function = frame.f_locals.get("self")
-            if getattr(function, "_jit_compile", False):
-                return True
-        frame = frame.f_back
-    return False
+    return any(
+        getattr(frame.f_locals.get("self"), "_jit_compile", False)
+        for module, frame in _frames()
+        if module.startswith(TRACING)
+    )
 
 
 def _in_plain_trainer() -> bool:

@@ -2,7 +2,6 @@
 
 from keras import ops
 
-from keras_attention import query_blocks
 from keras_attention.base_layer import Tensor
 from keras_attention.inputs import Tensors
 from keras_attention.recurrent_attention import RecurrentAttention
@@ -23,18 +22,8 @@ class RecurrentAlignment(RecurrentAttention):
         def scores(rows: Tensors, memory: Tensors) -> tuple[Tensor]:
             return (self.scores(rows, memory),)
 
-        steps = ops.shape(memory["value"])[-2]
-        numbers = self.score.numbers_per_pair()
-        (found,) = query_blocks.over_queries(
-            self,
-            scores,
-            rows,
-            memory,
-            None,
-            steps * numbers,
-            widths=(steps,),
-            fewest=query_blocks.FEWEST // numbers,
-        )
+        widths = (ops.shape(memory["value"])[-2],)
+        (found,) = self.in_blocks(scores, rows, memory, widths)
         return {**rows, "scores": found}
 
 

@@ -9,7 +9,6 @@ from keras_attention import (
     inputs,
     masks,
     step_loop,
-    weight_dropout,
 )
 from keras_attention.base_layer import Tensor
 from keras_attention.inputs import Tensors
@@ -96,12 +95,8 @@ class RecurrentAttention(ScoringAttention):
         self, rows: Tensors, memory: Tensors, weights: Tensor
     ) -> Tensor:
         """The contexts of weights, some of which are dropped in training."""
-        if "noise" in memory:
-            steps = ops.arange(ops.shape(weights)[-1], dtype="int32")
-            weights = weight_dropout.drop(
-                weights, self.dropout, memory["noise"], rows["position"], steps
-            )
-        return self.read.read(weights, memory["value"])
+        kept = self.kept(weights, rows, memory)
+        return self.read.read(kept, memory["value"])
 
     def call(
         self,

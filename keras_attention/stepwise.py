@@ -3,8 +3,15 @@
 from typing import Any, TypeAlias
 
 import keras
+from keras import ops
 
-from keras_attention import arguments, boundary, inputs, weight_dropout
+from keras_attention import (
+    arguments,
+    boundary,
+    inputs,
+    query_blocks,
+    weight_dropout,
+)
 from keras_attention.base_layer import PerStepLayer, Shape, Tensor
 from keras_attention.inputs import Tensors
 from keras_attention.stages import Score
@@ -107,6 +114,39 @@ class ScoringAttention(StepwiseAttention):
     def is_random(self) -> bool:
         """Whether training needs noise; by default, for dropout."""
         return self.dropout > 0
+
+    def in_blocks(
+        self,
+        function: query_blocks.Function,
+        rows: Tensors,
+        shared: Tensors,
+        widths: tuple[Any, ...],
+        block_size: int | None = None,
+    ) -> Any:
+        """`function(rows, shared)`, which scores pairs, in blocks of queries.
+
+        See `query_blocks.over_queries`.
+        """
+        numbers = self.score.numbers_per_pair()
+        return query_blocks.over_queries(
+            self,
+            function,
+            rows,
+            shared,
+            block_size,
+            ops.shape(shared["value"])[-2] * numbers,
+            widths,
+            fewest=query_blocks.FEWEST // numbers,
+        )
+
+    def kept(self, weights: Tensor, rows: Tensors, shared: Tensors) -> Tensor:
+        """The weights that dropout leaves, if there is noise for it."""
+        if "noise" not in shared:
+            return weights
+        steps = ops.arange(ops.shape(weights)[-1], dtype="int32")
+        return weight_dropout.drop(
+            weights, self.dropout, shared["noise"], rows["position"], steps
+        )
 
     def remember(
         self,
