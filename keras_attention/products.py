@@ -7,9 +7,9 @@ itself, XLA multiplies by a transposed table, `scores^T q` and `weights^T g`;
 here it is `(q^T scores)^T` and `(g^T weights)^T`, the same numbers with the
 small factor transposed.
 
-A single query and few keys, such as a window, are multiplied and summed
-instead: XLA fuses that with what made the keys, so that a gathered window is
-never written to memory.
+The single queries of many windows are multiplied with their few keys and summed
+instead: XLA fuses that with the gathering, so that a window is never written to
+memory.
 """
 
 import math
@@ -21,9 +21,14 @@ from keras import ops
 
 from keras_attention.base_layer import Tensor
 from keras_attention.precision import widened
+from keras_attention.written_gradients import copied
 
-#: Up to how many keys a single query's products are summed.
+#: Up to how many keys the products of a window are summed.
 FEW = 128
+
+#: From how many single queries of an example on they are of windows: of heads
+#: there are fewer, and they are multiplied faster.
+MANY = 64
 
 #: Sums that run side by side, as vectors in the processor do.
 LANES = 16
@@ -43,10 +48,22 @@ def by_matrix(x: Tensor, W: Tensor) -> Tensor:
     return ops.tensordot(x, W, 1)
 
 
+def by_column(x: Tensor, column: Tensor) -> Tensor:
+    """`x W`, of a matrix with one column: `(..., n, m), (m, 1) -> (..., n)`.
+
+    Its gradient is written out on TensorFlow, a product for each of the leading
+    axes: a single one XLA fuses with what makes `upstream`, and that it then
+    computes again for each of the `m` numbers.
+    """
+    if _has_written_gradients(x, column):
+        return _by_column(*copied([x, column]))
+    return ops.squeeze(by_matrix(x, column), -1)
+
+
 def of_pairs(query: Tensor, key: Tensor) -> Tensor:
     """`q_i . k_j`: `(..., Tq, dim), (..., Tv, dim) -> (..., Tq, Tv)`."""
     query, key = widened(query), widened(key)
-    if _is_single(query, key):
+    if _are_windows(query, key):
         return _summed_pairs(query, key)
     if _is_large(query, key):
         return _of_pairs(query, key)
@@ -56,11 +73,24 @@ def of_pairs(query: Tensor, key: Tensor) -> Tensor:
 def of_weights(weights: Tensor, value: Tensor) -> Tensor:
     """`sum_j w_j v_j`: `(..., Tq, Tv), (..., Tv, dim) -> (..., Tq, dim)`."""
     weights, value = widened(weights), widened(value)
-    if _is_single(weights, value):
+    if _are_windows(weights, value):
         return _summed_weights(weights, value)
     if _is_large(weights, value):
         return _of_weights(weights, value)
     return ops.matmul(weights, value)
+
+
+@ops.custom_gradient
+def _by_column(
+    x: Tensor, column: Tensor
+) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, Tensor]]]:
+    def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
+        by_row = ops.matmul(ops.expand_dims(upstream, -2), x)
+        by_column = ops.sum(by_row, axis=tuple(range(len(x.shape) - 1)))
+        by_x = ops.expand_dims(upstream, -1) * ops.squeeze(column, -1)
+        return by_x, ops.expand_dims(by_column, -1)
+
+    return ops.squeeze(by_matrix(x, column), -1), gradient
 
 
 @ops.custom_gradient
@@ -99,21 +129,29 @@ def _summed_weights(weights: Tensor, value: Tensor) -> Tensor:
     return ops.reshape(sums, (*ops.shape(sums)[:-2], 1, value.shape[-1]))
 
 
-def _is_single(rows: Tensor, columns: Tensor) -> bool:
-    keys = columns.shape[-2]
-    return rows.shape[-2] == 1 and keys is not None and keys <= FEW
+def _are_windows(rows: Tensor, columns: Tensor) -> bool:
+    if len(rows.shape) < 4 or rows.shape[-2] != 1:
+        return False
+    windows, keys = rows.shape[-3], columns.shape[-2]
+    if keys is None or keys > FEW:
+        return False
+    return windows is None or windows >= MANY
 
 
 def _is_large(rows: Tensor, columns: Tensor) -> bool:
     """Not where axes are broadcast, whose gradients would need sums."""
-    if keras.backend.backend() != "tensorflow":
-        return False
-    if any(isinstance(x, keras.KerasTensor) for x in (rows, columns)):
+    if not _has_written_gradients(rows, columns):
         return False
     if tuple(rows.shape[:-2]) != tuple(columns.shape[:-2]):
         return False
     queries, keys = rows.shape[-2], columns.shape[-2]
     return None not in (queries, keys) and queries * keys > LARGE
+
+
+def _has_written_gradients(*tensors: Tensor) -> bool:
+    if keras.backend.backend() != "tensorflow":
+        return False
+    return not any(isinstance(x, keras.KerasTensor) for x in tensors)
 
 
 def _in_lanes(x: Tensor) -> Tensor:

@@ -1,7 +1,8 @@
 """One function over the steps of a sequence, a state going along.
 
 On TensorFlow the gradient is written out as a second loop, from the last step
-to the first, in which each step is computed again: only the states are kept.
+to the first, in which each step is computed again: only the states and the
+products of rows (see `step_graph`) are kept.
 """
 
 from collections.abc import Callable
@@ -10,14 +11,18 @@ from typing import Any
 import keras
 from keras import ops
 
+from keras_attention import step_graph
 from keras_attention.base_layer import Tensor
-from keras_attention.precision import widened
 from keras_attention.shapes import known, known_as
 from keras_attention.written_gradients import (
+    copied,
     gradient_of,
     is_real,
     loop,
     merged,
+    put,
+    reserved,
+    stacked,
 )
 
 Function = Callable[[Any, Any, Any], tuple[Any, Any]]
@@ -63,10 +68,8 @@ class _Loop:
         """The outputs and the last state."""
         if isinstance(self.steps, int) and self.steps == 0:
             # XLA refuses to look into what has no steps.
-            return (
-                keras.tree.map_structure(self._room, self.like),
-                self.trees[0],
-            )
+            nothing = keras.tree.map_structure(_of_no_steps, self.like)
+            return nothing, self.trees[0]
         tensors = [*self.state, *self.rows, *self.whole]
 
         @ops.custom_gradient
@@ -77,17 +80,13 @@ class _Loop:
                 *self._apart(merged(tensors, fixed))
             )
 
-            def gradient(*upstream: Tensor) -> list[Tensor]:
-                _state, rows, whole = self._apart(merged(tensors, real))
-                count = len(outputs)
-                of_end = [
+            def gradient(*upstream: Tensor) -> Any:
+                slopes = [
                     slope
-                    for slope, x in zip(upstream[count:], end, strict=True)
+                    for slope, x in zip(upstream, [*outputs, *end], strict=True)
                     if is_real(x)
                 ]
-                return self._backward(
-                    kept, rows, whole, list(upstream[:count]), of_end
-                )
+                return self._slopes(tensors, kept, list(real), slopes)
 
             return [*outputs, *end], gradient
 
@@ -98,6 +97,42 @@ class _Loop:
             pack(self.like, results[:count]),
             pack(self.trees[0], results[count:]),
         )
+
+    def _slopes(
+        self,
+        tensors: list[Tensor],
+        kept: Any,
+        real: list[Tensor],
+        upstream: list[Tensor],
+    ) -> Any:
+        """`_backward`, with a gradient of its own: the backend's."""
+        count = len(real)
+        tensors = copied(tensors)
+
+        @ops.custom_gradient
+        def slopes(*given: Tensor) -> tuple[list[Tensor], Callable[..., Any]]:
+            def results(real: list[Tensor]) -> list[Tensor]:
+                outputs, _kept, end = self._forward(
+                    *self._apart(merged(tensors, real))
+                )
+                return list(filter(is_real, [*outputs, *end]))
+
+            def first(given: list[Tensor]) -> list[Tensor]:
+                return gradient_of(results, given[:count], given[count:])
+
+            def gradient(*wanted: Tensor) -> list[Tensor]:
+                return gradient_of(first, list(given), list(wanted))
+
+            fixed = [ops.stop_gradient(x) for x in given]
+            _state, rows, whole = self._apart(merged(tensors, fixed[:count]))
+            outputs = len(keras.tree.flatten(self.like))
+            of_outputs = fixed[count:][:outputs]
+            of_end = fixed[count:][outputs:]
+            return self._backward(
+                kept, rows, whole, of_outputs, of_end
+            ), gradient
+
+        return slopes(*real, *copied(upstream))
 
     def _apart(self, tensors: list[Tensor]) -> tuple[list[Tensor], ...]:
         states = len(self.state)
@@ -113,27 +148,39 @@ class _Loop:
 
     def _forward(
         self, state: list[Tensor], rows: list[Tensor], whole: list[Tensor]
-    ) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
-        """The outputs, the states before each step, and the last state."""
+    ) -> tuple[list[Tensor], tuple[list[Tensor], list[Tensor]], list[Tensor]]:
+        """The outputs, what the backward loop needs, and the last state."""
+
+        def with_products(
+            *tensors: Tensor,
+        ) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+            outputs, after = self._step(list(tensors))
+            return outputs, after, step_graph.products_so_far()
+
+        first = [*state, *_zeros_of(rows), *whole]
+        run = step_graph.traced(with_products, *first)
 
         def step(number: Tensor, given: Any) -> tuple[Tensor, Any]:
-            outputs, kept, state = given
-            new, after = self._step([*state, *_at(rows, number), *whole])
+            lists, state = given
+            outputs, after, products = run(*state, *_at(rows, number), *whole)
             return number + 1, (
-                _put(outputs, number, new),
-                _put(kept, number, state),
+                put(lists, number, [*outputs, *state, *products], like),
                 [known_as(x, y) for x, y in zip(after, state, strict=True)],
             )
 
-        outputs = [self._room(x) for x in keras.tree.flatten(self.like)]
-        kept = [self._room(x) for x in state]
-        results: Any = loop(step, self.steps, (outputs, kept, state))
-        outputs, kept, state = results
-        return outputs, kept, state
+        outputs = keras.tree.flatten(self.like)
+        like = [*outputs, *state, *run(*first)[2]]
+        start = (reserved(like, self.steps), state)
+        results: Any = loop(step, self.steps, start)
+        lists, end = results
+        found = stacked(lists, like, self.steps)
+        states = len(outputs) + len(state)
+        kept = found[len(outputs) : states], found[states:]
+        return found[: len(outputs)], kept, end
 
     def _backward(
         self,
-        kept: list[Tensor],
+        kept: tuple[list[Tensor], list[Tensor]],
         rows: list[Tensor],
         whole: list[Tensor],
         of_outputs: list[Tensor],
@@ -142,69 +189,64 @@ class _Loop:
         """The gradients of the first state, the rows and the whole tensors.
 
         Args:
-            kept: The states before each step.
+            kept: The states before each step, and its products of rows.
             rows: Of all steps.
             whole: As of the loop.
             of_outputs: The gradients of the outputs, of all steps.
             of_state: The gradients of the real tensors of the last state.
         """
+        states, products = kept
+        first = [
+            [*_zeros_of(states), *_zeros_of(rows), *whole],
+            [*_zeros_of(of_outputs), *of_state],
+        ]
+        slopes = step_graph.Slopes(
+            self._step, len(of_state), sum(map(is_real, rows))
+        )
+        run = slopes.graph(*first)
 
         def step(done: Tensor, given: Any) -> tuple[Tensor, Any]:
-            of_state, of_rows, of_whole = given
+            of_state, totals, lists = given
             number = self.steps - 1 - done
-            tensors = [*_at(kept, number), *_at(rows, number), *whole]
-
-            def real_results(real: list[Tensor]) -> list[Tensor]:
-                outputs, state = self._step(merged(tensors, real))
-                return [*outputs, *filter(is_real, state)]
-
-            new = gradient_of(
-                real_results,
-                list(filter(is_real, tensors)),
+            new, of_whole, of_step = run(
+                [*_at(states, number), *_at(rows, number), *whole],
                 [*_at(of_outputs, number), *of_state],
+                _at(products, number),
             )
-            states, steps = len(of_state), len(of_state) + len(of_rows)
+            sums = [x + y for x, y in zip(totals, of_whole, strict=True)]
             return done + 1, (
-                [known_as(x, y) for x, y in zip(new, of_state, strict=False)],
-                _put(of_rows, number, new[states:steps]),
-                [
-                    known_as(total + widened(x), total)
-                    for total, x in zip(of_whole, new[steps:], strict=True)
-                ],
+                [known_as(x, y) for x, y in zip(new, of_state, strict=True)],
+                [known_as(x, y) for x, y in zip(sums, totals, strict=True)],
+                put(lists, number, of_step, like),
             )
 
-        of_rows = [ops.zeros_like(x) for x in filter(is_real, rows)]
-        sources = list(filter(is_real, whole))
-        of_whole = [ops.zeros_like(widened(x)) for x in sources]
-        results: Any = loop(step, self.steps, (of_state, of_rows, of_whole))
-        of_state, of_rows, of_whole = results
-        totals = [
-            ops.cast(total, x.dtype)
-            for total, x in zip(of_whole, sources, strict=True)
+        _state, totals, like = run(*first, _zeros_of(products))
+        totals = [ops.zeros_like(x) for x in totals]
+        start = (of_state, totals, reserved(like, self.steps))
+        results: Any = loop(step, self.steps, start)
+        of_state, totals, lists = results
+        of_rows, of_whole = slopes.in_order(
+            totals, stacked(lists, like, self.steps)
+        )
+        sources = filter(is_real, whole)
+        return [
+            *of_state,
+            *of_rows,
+            *(
+                ops.cast(x, source.dtype)
+                for x, source in zip(of_whole, sources, strict=True)
+            ),
         ]
-        return [*of_state, *of_rows, *totals]
-
-    def _room(self, x: Tensor) -> Tensor:
-        """Zeros for one `x` of each step."""
-        room = ops.zeros((self.steps, *ops.shape(x)), x.dtype)
-        return known(room, (None, *x.shape))
 
 
 def _at(tensors: list[Tensor], number: Tensor) -> list[Tensor]:
     return [x[number] for x in tensors]
 
 
-def _put(
-    rooms: list[Tensor], number: Tensor, new: list[Tensor]
-) -> list[Tensor]:
-    return [
-        known_as(
-            ops.slice_update(
-                room,
-                [number, *[0] * (len(room.shape) - 1)],
-                ops.expand_dims(ops.cast(x, room.dtype), 0),
-            ),
-            room,
-        )
-        for room, x in zip(rooms, new, strict=True)
-    ]
+def _zeros_of(tensors: list[Tensor]) -> list[Tensor]:
+    """In the shapes that they have at one step."""
+    return [ops.zeros(ops.shape(x)[1:], x.dtype) for x in tensors]
+
+
+def _of_no_steps(x: Tensor) -> Tensor:
+    return known(ops.zeros((0, *ops.shape(x)), x.dtype), (0, *x.shape))

@@ -13,6 +13,7 @@ import keras
 from keras import ops
 
 from keras_attention.base_layer import Tensor
+from keras_attention.shapes import known
 
 
 def gradient_of(
@@ -58,7 +59,56 @@ def loop(step: Callable[..., Any], stop: Any, start: Any) -> Any:
         lambda number, _state: number < stop,
         step,
         (ops.convert_to_tensor(0, "int32"), start),
+        maximum_iterations=stop if isinstance(stop, int) else None,
     )[1]
+
+
+def reserved(tensors: list[Tensor], steps: Any) -> list[Any]:
+    """Lists for one of each of `tensors` at every step of a loop.
+
+    TensorFlow's own lists: a step that is put into a tensor of all steps copies
+    it, unless XLA compiles the loop.
+    """
+    import tensorflow as tf
+
+    return [
+        tf.raw_ops.TensorListReserve(
+            element_shape=tf.shape(x), num_elements=steps, element_dtype=x.dtype
+        )
+        for x in tensors
+    ]
+
+
+def put(
+    lists: list[Any], number: Tensor, tensors: list[Tensor], like: list[Tensor]
+) -> list[Any]:
+    """The lists with the tensors of a step, in the dtypes of `like`."""
+    import tensorflow as tf
+
+    return [
+        tf.raw_ops.TensorListSetItem(
+            input_handle=handle, index=number, item=tf.cast(x, y.dtype)
+        )
+        for handle, x, y in zip(lists, tensors, like, strict=True)
+    ]
+
+
+def stacked(lists: list[Any], like: list[Tensor], steps: Any) -> list[Tensor]:
+    """The tensors `(steps, ...)` of lists of tensors as those of `like`."""
+    import tensorflow as tf
+
+    return [
+        known(
+            tf.raw_ops.TensorListStack(
+                input_handle=handle,
+                element_shape=tf.shape(x),
+                element_dtype=x.dtype,
+                num_elements=steps if isinstance(steps, int) else -1,
+            ),
+            (None, *x.shape),
+        )
+        for handle, x in zip(lists, like, strict=True)
+    ]
 
 
 def merged(tensors: list[Tensor], real: Any) -> list[Tensor]:

@@ -12,10 +12,10 @@ STEP = 1e-6
 FUNCTIONS = {
     "pairs": (products.of_pairs, "...qd,...kd->...qk", (3, 5), (4, 5)),
     "weights": (products.of_weights, "...qk,...kd->...qd", (3, 4), (4, 5)),
-    # A single query is summed in lanes; 5 has one, 24 has 8.
-    "one_pair": (products.of_pairs, "...qd,...kd->...qk", (1, 5), (4, 5)),
-    "pairs_of_one": (products.of_pairs, "...qd,...kd->...qk", (1, 24), (4, 24)),
-    "weights_of_one": (
+    # Those of windows are summed in lanes; 5 has one, 24 has 8.
+    "window_pair": (products.of_pairs, "...qd,...kd->...qk", (1, 5), (4, 5)),
+    "window_pairs": (products.of_pairs, "...qd,...kd->...qk", (1, 24), (4, 24)),
+    "window_weights": (
         products.of_weights,
         "...qk,...kd->...qd",
         (1, 4),
@@ -29,7 +29,12 @@ FUNCTIONS = {
         (3, 4),
         (4, 5),
     ),
-    "one_weight": (products.of_weights, "...qk,...kd->...qd", (1, 1), (1, 5)),
+    "window_weight": (
+        products.of_weights,
+        "...qk,...kd->...qd",
+        (1, 1),
+        (1, 5),
+    ),
 }
 LEADING = [
     ((), ()),
@@ -43,12 +48,14 @@ LEADING = [
 
 
 @pytest.fixture(autouse=True)
-def large(request, monkeypatch):
-    """Large is what the name of the product says."""
-    name = getattr(request.node, "callspec", None)
-    is_large = name is not None and "large" in name.params.get("name", "")
-    if is_large:
+def sizes(request, monkeypatch):
+    """Large, or of windows, is what the name of the product says."""
+    spec = getattr(request.node, "callspec", None)
+    name = "" if spec is None else spec.params.get("name", "")
+    if "large" in name:
         monkeypatch.setattr(products, "LARGE", 1)
+    if "window" in name:
+        monkeypatch.setattr(products, "MANY", 1)
 
 
 every_product = pytest.mark.parametrize("name", FUNCTIONS)
@@ -235,6 +242,36 @@ def test_by_matrix_is_a_product_of_the_last_axis(shape):
     for side, gradient in enumerate(_gradients(products.by_matrix, [x, W])):
         right = _numeric(products.by_matrix, [x, W], side)
         np.testing.assert_allclose(gradient, right, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (4, 3, 2), (2, 4, 3, 2)])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_by_column_is_a_product_of_the_last_axis(shape, compiled):
+    random = np.random.default_rng(0)
+    x, v = (tf.constant(random.normal(size=s)) for s in (shape, (2, 1)))
+    function = tf.function(products.by_column, jit_compile=compiled)
+    expected = np.einsum("...m,m->...", x, v[:, 0])
+    np.testing.assert_allclose(function(x, v), expected, rtol=1e-12)
+    for side, gradient in enumerate(_gradients(function, [x, v])):
+        right = _numeric(products.by_column, [x, v], side)
+        np.testing.assert_allclose(gradient, right, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("leading", "rows", "keys", "is_summed"),
+    [
+        ((2, 64), 1, 128, True),
+        ((2, None), 1, 128, True),
+        ((2, 64), 1, 129, False),
+        ((2, 64), 2, 128, False),
+        ((2, 8), 1, 128, False),  # Heads.
+        ((64,), 1, 128, False),  # A batch.
+    ],
+)
+def test_what_is_of_windows_is_summed(leading, rows, keys, is_summed):
+    a = keras.KerasTensor((*leading, rows, 16))
+    b = keras.KerasTensor((*leading, keys, 16))
+    assert products._are_windows(a, b) is is_summed
 
 
 @pytest.mark.parametrize("name", mechanisms.MECHANISMS)

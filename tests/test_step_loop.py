@@ -117,3 +117,97 @@ def test_gradients_are_summed_in_float32():
         )
         loss = tf.reduce_sum(tf.cast(outputs["y"], "float32"))
     assert float(tape.gradient(loss, weight)[0, 0]) == 600.0
+
+
+@pytest.mark.parametrize("way", [lambda f: f, tf.function])
+def test_gradient_of_the_gradient(way):
+    """That of the steps."""
+
+    def second(function, *inputs):
+        with tf.GradientTape() as tape:
+            tape.watch(inputs)
+            _loss, gradients = _gradients(function)(*inputs)
+            squares = sum(tf.reduce_sum(x**2) for x in gradients)
+        return tape.gradient(squares, inputs)
+
+    found = way(second)(_looped, *_inputs())
+    right = second(_unrolled, *_inputs())
+    for a, b in zip(found, right, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9)
+
+
+def test_products_of_rows_are_not_made_again():
+    """Two of each step forward, two backward, and two behind the loop."""
+    program = WAYS["xla"]().experimental_get_compiler_ir(*_inputs())
+    assert program(stage="hlo").count(" dot(") == 6
+
+
+def _of_weight(product):
+    """By which a state and the rows are multiplied in several ways."""
+
+    def function(state, row, whole):
+        h = product(state["h"], row["x"], *whole)
+        return {"h": h}, {"h": h}
+
+    def looped(h, x, W):
+        outputs, _ = step_loop.over(function, {"h": h}, {"h": h}, {"x": x}, [W])
+        return outputs["h"]
+
+    def unrolled(h, x, W):
+        outputs = []
+        for row in tf.unstack(x):
+            _, state = function({"h": h}, {"x": row}, [W])
+            h = state["h"]
+            outputs.append(h)
+        return tf.stack(outputs)
+
+    return looped, unrolled
+
+
+PRODUCTS = {
+    "once": lambda h, x, W: tf.tanh(h @ W + x),
+    "twice": lambda h, x, W: tf.tanh(h @ W + x @ W),
+    "transposed": lambda h, x, W: tf.tanh(tf.matmul(h, W, transpose_b=True)),
+    "of_a_copy": lambda h, x, W: tf.tanh(h @ tf.transpose(tf.identity(W))),
+    "of_many_rows": lambda h, x, W: tf.tanh(
+        tf.reduce_sum(tf.tensordot(tf.stack([h, x]), W, 1), axis=0)
+    ),
+    "of_a_part": lambda h, x, W: tf.tanh(h @ W[:, :SIZE] + x),
+    "added_too": lambda h, x, W: tf.tanh(h @ W + x + W[0]),
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_products_with_a_weight(name, compiled):
+    h, x, W, _ = _inputs()
+    looped, unrolled = _of_weight(PRODUCTS[name])
+
+    def gradients(function, *inputs):
+        with tf.GradientTape() as tape:
+            tape.watch(inputs)
+            loss = tf.reduce_sum(tf.sin(function(*inputs)))
+        return loss, tape.gradient(loss, inputs, unconnected_gradients="zero")
+
+    run = tf.function(gradients, jit_compile=compiled)
+    found = tf.nest.flatten(run(looped, h, x, W))
+    right = tf.nest.flatten(gradients(unrolled, h, x, W))
+    for a, b in zip(found, right, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+
+
+def test_products_are_summed_in_float32():
+    """bfloat16 stands still at 256."""
+    ones = tf.ones((600, 1, 1), "bfloat16")
+    weight = tf.ones((1, 1), "bfloat16")
+    with tf.GradientTape() as tape:
+        tape.watch(weight)
+        outputs, _ = step_loop.over(
+            lambda state, row, whole: ({"y": row["x"] @ whole[0]}, state),
+            {"y": ones[0]},
+            {"h": ones[0]},
+            {"x": ones},
+            [weight],
+        )
+        loss = tf.reduce_sum(tf.cast(outputs["y"], "float32"))
+    assert float(tape.gradient(loss, weight)[0, 0]) == 600.0

@@ -137,15 +137,12 @@ def _trained(
     import tensorflow as tf
 
     weights = [weight.value for weight in decoder.trainable_variables]
+    crossentropy = ka.TokenCrossentropy()
 
     @tf.function(jit_compile=True)
     def step(memory: Any, given: Any, tokens: Any) -> Any:
         with tf.GradientTape() as tape:
-            logits = decoder(given, memory, training=True)
-            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
-                tokens, logits
-            )
-            loss = tf.reduce_mean(losses)
+            loss = crossentropy(tokens, decoder(given, memory, training=True))
         gradients = tape.gradient(loss, weights)
         for weight, gradient in zip(weights, gradients, strict=True):
             weight.assign_sub(

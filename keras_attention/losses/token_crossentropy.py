@@ -1,10 +1,11 @@
 """Cross-entropy of tokens, with label smoothing (Szegedy et al., 2016)."""
 
+from collections.abc import Callable
 from typing import Any
 
 from keras import ops
 
-from keras_attention import arguments, padding
+from keras_attention import arguments, compilation, padding
 from keras_attention.base_layer import Tensor
 from keras_attention.losses.masked_loss import MaskedLoss
 from keras_attention.serialization import export
@@ -86,9 +87,7 @@ class TokenCrossentropy(MaskedLoss):
 
     def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         """One loss per token, `(batch, T)`."""
-        of_target = ops.sparse_categorical_crossentropy(
-            ops.cast(y_true, "int32"), y_pred, from_logits=True
-        )
+        of_target = _of_target(ops.cast(y_true, "int32"), y_pred)
         if not self.label_smoothing:
             return of_target
         K = self._classes(y_pred)
@@ -109,6 +108,36 @@ class TokenCrossentropy(MaskedLoss):
                 f"others. Received: y_pred.shape={y_pred.shape}"
             )
         return ops.cast(ops.shape(y_pred)[-1], y_pred.dtype)
+
+
+def _of_target(targets: Tensor, logits: Tensor) -> Tensor:
+    """`- log softmax(logits)` at the targets.
+
+    In TensorFlow's own operation XLA makes each exponential twice.
+    """
+    if not compilation.by_xla():
+        return ops.sparse_categorical_crossentropy(
+            targets, logits, from_logits=True
+        )
+    return ops.logsumexp(logits, axis=-1) - _at(targets, logits)
+
+
+def _at(targets: Tensor, logits: Tensor) -> Tensor:
+    """The logits of the targets; in their gradient nothing is scattered."""
+    targets = ops.expand_dims(targets, -1)
+
+    @ops.custom_gradient
+    def at(logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+        def gradient(upstream: Tensor) -> Tensor:
+            classes = ops.arange(ops.shape(logits)[-1], dtype="int32")
+            slope = ops.expand_dims(upstream, -1)
+            return ops.where(classes == targets, slope, 0.0)
+
+        found = ops.take_along_axis(logits, targets, axis=-1)
+        return ops.squeeze(found, -1), gradient
+
+    found: Tensor = at(logits)
+    return found
 
 
 def _entropy(target: Tensor, other: Tensor, others: Tensor) -> Tensor:

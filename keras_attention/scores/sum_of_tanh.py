@@ -40,12 +40,8 @@ def sum_of_tanh(Wq: Tensor, Uk: Tensor, v: Tensor) -> Tensor:
     Uk = ops.expand_dims(widened(Uk), -3)  # (..., 1, Tv, units)
     is_single = Wq.shape[-3] == 1  # As many exponentials as tanh.
     if is_single or not compilation.by_xla():
-        return _summed(_tanh(Wq, Uk), widened(v))
+        return products.by_column(_tanh(Wq, Uk), widened(v))
     return _chosen(Wq, Uk, widened(v))
-
-
-def _summed(hidden: Tensor, v: Tensor) -> Tensor:
-    return ops.squeeze(products.by_matrix(hidden, v), -1)
 
 
 def _tanh(a: Tensor, b: Tensor) -> Tensor:
@@ -78,7 +74,9 @@ def _chosen(
     def gradient(upstream: Tensor) -> Any:
         return _slopes(*copied([Wq, Uk, v, upstream]))
 
-    return _summed(_either(Wq, Uk, lambda tanh: tanh(Wq, Uk)), v), gradient
+    return products.by_column(
+        _either(Wq, Uk, lambda tanh: tanh(Wq, Uk)), v
+    ), gradient
 
 
 @ops.custom_gradient
@@ -94,7 +92,7 @@ def _slopes(
 
     def of(tanh: Form, given: list[Tensor]) -> list[Tensor]:
         return gradient_of(
-            lambda given: _summed(tanh(*given[:2]), given[2]),
+            lambda given: products.by_column(tanh(*given[:2]), given[2]),
             given[:3],
             given[3:],
         )

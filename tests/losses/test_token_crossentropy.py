@@ -172,3 +172,39 @@ def test_bad_shapes():
         ka.TokenCrossentropy()(TARGETS, LOGITS, np.ones((1, 2, 6)))
     with pytest.raises(ValueError, match="`y_pred` must have 2 classes"):
         ka.TokenCrossentropy(0.1, "others")([[0, 0]], LOGITS[..., :1])
+
+
+@pytest.mark.parametrize("size", [1.0, 1e4])
+@pytest.mark.parametrize("ignore_class", [None, 2])
+def test_compiled_loss_is_the_plain_one(size, ignore_class):
+    """XLA computes it in another way, and the gradient too."""
+    logits = tf.constant(size * LOGITS, "float32")
+    crossentropy = ka.TokenCrossentropy(ignore_class=ignore_class)
+
+    def loss(logits):
+        with tf.GradientTape() as tape:
+            tape.watch(logits)
+            found = crossentropy(TARGETS, logits)
+        return found, tape.gradient(found, logits)
+
+    plain, compiled = loss(logits), tf.function(loss, jit_compile=True)(logits)
+    for a, b in zip(plain, compiled, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-7)
+
+
+def test_compiled_loss_of_a_forbidden_class():
+    """Whose logit is -inf."""
+    logits = tf.constant([[[1.0, -np.inf, 0.5]]])
+
+    def loss(target):
+        with tf.GradientTape() as tape:
+            tape.watch(logits)
+            found = ka.TokenCrossentropy()([[target]], logits)
+        return found, tape.gradient(found, logits)
+
+    compiled = tf.function(loss, jit_compile=True)
+    found, gradient = compiled(0)
+    np.testing.assert_allclose(found, np.log1p(np.exp(-0.5)), rtol=1e-6)
+    other = 1 / (1 + np.exp(0.5))
+    np.testing.assert_allclose(gradient, [[[-other, 0, other]]], rtol=1e-6)
+    assert np.isposinf(compiled(1)[0])
