@@ -171,6 +171,7 @@ def _pruned(
             seen.add(name)
             node = needed.node.add()
             node.CopyFrom(nodes[name])
+            node.attr.pop("_class", None)  # Beside which node it should run.
             del node.input[:]
             node.input.extend(
                 x for x in nodes[name].input if not x.startswith("^")

@@ -77,13 +77,10 @@ class Doubled(ka.stages.Read):
 NOT_A_DISTRIBUTION = "weights_are_a_distribution"
 ZEROS = "nothing_visible_gives_zeros"
 EACH_BY_ITSELF = {NOT_A_DISTRIBUTION: "a sigmoid weighs each key by itself"}
-LOOPS = {"onnx": "a loop puts its steps in place, for which ONNX has no op"}
 MONOTONIC = {
-    **LOOPS,
     "gradients_reach_every_weight": "the mode hard has no gradient",
 }
 FORWARD = {
-    **LOOPS,
     "masks_agree": "a mask per query does not tell where reading begins",
 }
 BELOW_ONE = {
@@ -120,11 +117,10 @@ CASES = [
         lambda: {"window": 3, "parts": 3},
         exceptions={ZEROS: "h* also has its own p_t; the context r_t is 0"},
     ),
-    Case(ka.CoverageAttention, lambda: recurrent(units=3), exceptions=LOOPS),
+    Case(ka.CoverageAttention, lambda: recurrent(units=3)),
     Case(
         ka.IntraTemporalAttention,
         lambda: recurrent(score="additive"),
-        exceptions=LOOPS,
     ),
     Case(
         ka.MonotonicAttention,
@@ -145,7 +141,6 @@ CASES = [
     Case(
         ka.ForwardMaskAttention,
         lambda: recurrent(score="general"),
-        exceptions=LOOPS,
     ),
     Case(
         ka.FeedForwardAttention,
