@@ -35,7 +35,7 @@ def facts() -> dict[str, object]:
     return {
         "processor": _cpuinfo("model name") or platform.processor(),
         "instructions": _instructions(),
-        "cores": os.cpu_count(),
+        "cores": _cores(),
         "threads": _threads(),
         "load": [round(load, 2) for load in os.getloadavg()],
         "system": platform.platform(),
@@ -44,6 +44,13 @@ def facts() -> dict[str, object]:
         "commit": _commit(),
         "date": datetime.datetime.now(datetime.UTC).isoformat("T", "seconds"),
     }
+
+
+def _cores() -> int | None:
+    """Those that this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # Not everywhere.
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count()
 
 
 def _threads() -> dict[str, int]:

@@ -4,7 +4,9 @@ As XLA makes them, in float32, head by head over blocks of queries, with the
 small factor transposed and never the table: the fastest of the forms tried.
 What attention adds (the exponentials, their sums, the masks) is what a layer's
 time has above this. With one exponential of each score, it is the least that
-XLA makes of a softmax.
+XLA makes of a softmax. Training takes more than that: between the passes stands
+a loss, so that a program whose memory is linear in the length makes the scores
+and their exponentials twice.
 """
 
 import functools
@@ -41,7 +43,18 @@ def multi_head_exponentials(case: Case, training: bool) -> Side:
     return _compiled(case, training, tf.exp)
 
 
+def multi_head_recomputed(case: Case) -> Side:
+    """Of training: the scores and their exponentials twice, in two passes."""
+    import tensorflow as tf
+
+    return _run(case, _forward_then_backward, tf.exp)
+
+
 def _compiled(case: Case, training: bool, weigh: Weigh) -> Side:
+    return _run(case, _forward_and_backward if training else _forward, weigh)
+
+
+def _run(case: Case, function: Callable[..., Any], weigh: Weigh) -> Side:
     import tensorflow as tf
 
     rng = np.random.default_rng(0)
@@ -55,7 +68,6 @@ def _compiled(case: Case, training: bool, weigh: Weigh) -> Side:
         tf.constant(normal(case.dim, case.dim) / case.dim, "float32")
         for _ in range(4)
     ]
-    function = _forward_and_backward if training else _forward
     compiled = tf.function(
         functools.partial(function, case.heads, weigh), jit_compile=True
     )
@@ -80,7 +92,8 @@ def _forward(heads: int, weigh: Weigh, x: Any, weights: list[Any]) -> Any:
         [_split(x @ W, heads) for W in (W_Q, W_K, W_V)],
         fn_output_signature=x.dtype,
     )
-    return _join(context, heads) @ W_O
+    context = _join(context, heads)
+    return context, context @ W_O
 
 
 def _forward_and_backward(
@@ -97,17 +110,57 @@ def _forward_and_backward(
         [*of_heads, pull],
         fn_output_signature=[x.dtype] * 4,
     )
-    context, *gradients = [_join(result, heads) for result in results]
-    dx = sum(
-        tf.matmul(d, W, transpose_b=True)
-        for d, W in zip(gradients, weights[:3], strict=True)
+    context, *slopes = [_join(result, heads) for result in results]
+    return context @ W_O, _of_projections(x, context, slopes, weights)
+
+
+def _forward_then_backward(
+    heads: int, weigh: Weigh, x: Any, weights: list[Any]
+) -> Any:
+    """The same, the backward pass after the forward one."""
+    import tensorflow as tf
+
+    W_Q, W_K, W_V, W_O = weights
+    context, output = _forward(heads, weigh, x, weights)
+    pull = _split(tf.matmul(output, W_O, transpose_b=True), heads)
+    of_heads = [_split(x @ W, heads) for W in (W_Q, W_K, W_V)]
+    slopes = tf.map_fn(
+        functools.partial(_slopes_of_head, weigh),
+        [*of_heads, pull],
+        fn_output_signature=[x.dtype] * 3,
     )
-    dW = [tf.einsum("btd,bte->de", x, d) for d in gradients]
-    return context @ W_O, dx, dW, tf.einsum("btd,bte->de", context, x)
+    slopes = [_join(slope, heads) for slope in slopes]
+    return output, _of_projections(x, context, slopes, weights)
+
+
+def _of_projections(
+    x: Any, context: Any, slopes: list[Any], weights: list[Any]
+) -> Any:
+    import tensorflow as tf
+
+    dx = sum(
+        tf.matmul(slope, W, transpose_b=True)
+        for slope, W in zip(slopes, weights[:3], strict=True)
+    )
+    dW = [tf.einsum("btd,bte->de", x, slope) for slope in slopes]
+    return dx, dW, tf.einsum("btd,bte->de", context, x)
 
 
 def _of_head_backward(weigh: Weigh, of_one: list[Any]) -> list[Any]:
     """Two products forward and four backward, each `(T, size)`."""
+    v = of_one[2]
+    return _over_blocks(weigh, of_one, lambda scores: [scores @ v])
+
+
+def _slopes_of_head(weigh: Weigh, of_one: list[Any]) -> list[Any]:
+    """The scores again, and four products backward, each `(T, size)`."""
+    return _over_blocks(weigh, of_one, lambda _scores: [])
+
+
+def _over_blocks(
+    weigh: Weigh, of_one: list[Any], more: Callable[[Any], list[Any]]
+) -> list[Any]:
+    """What `more` makes of the scores, and the gradients of `q`, `k`, `v`."""
     import tensorflow as tf
 
     q, k, v, pull = of_one
@@ -120,21 +173,15 @@ def _of_head_backward(weigh: Weigh, of_one: list[Any]) -> list[Any]:
         return (
             dk + tf.matmul(q, d_scores, transpose_a=True),
             dv + tf.matmul(pull, scores, transpose_a=True),
-            scores @ v,
+            *more(scores),
             d_scores @ k,
         )
 
     blocks = _blocks(q), _blocks(pull)
     zeros = tf.zeros_like(tf.transpose(k)), tf.zeros_like(tf.transpose(v))
-    dk, dv, context, dq = tf.scan(
-        of_block, blocks, (*zeros, blocks[0][0], blocks[0][0])
-    )
-    return [
-        _whole(context),
-        _whole(dq),
-        tf.transpose(dk[-1]),
-        tf.transpose(dv[-1]),
-    ]
+    of_query = [blocks[0][0]] * (len(more(q[:1] @ tf.transpose(k))) + 1)
+    dk, dv, *results = tf.scan(of_block, blocks, (*zeros, *of_query))
+    return [*map(_whole, results), tf.transpose(dk[-1]), tf.transpose(dv[-1])]
 
 
 def _split(x: Any, heads: int) -> Any:

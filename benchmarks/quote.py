@@ -7,7 +7,7 @@ not see:
     long, 333<!-- multi_head steps=2048 way=jit: sides.ours.seconds ms --> ms.
 
 That is: the benchmark, as `benchmarks/results/NAME.json`, in a folder for
-another machine, as `avx512/multi_head`; what tells the row
+another machine, as `avx2/multi_head`; what tells the row
 from the others, if the figure is in a row; and the path to it. Of a spread the
 median is taken. A unit may follow: ms, us, %, GiB (from MiB), or inverse. The
 figure is written with as many decimals as it has.

@@ -1,7 +1,8 @@
 """MultiHeadAttention beside keras.layers.MultiHeadAttention.
 
 Self-attention in each way of calling; the limit is the matrix products alone,
-`exponentials` the same with one exponential of each score.
+`exponentials` the same with one exponential of each score, and `recomputed`, of
+training, with the scores and their exponentials twice.
 """
 
 from benchmarks import matrix_products, ways
@@ -36,8 +37,10 @@ def sides(case: Case) -> dict[str, Side]:
         for name, model in models.items()
     }
     training = case.way in ways.TRAINING
-    return {
-        **compared,
+    limits = {
         "limit": matrix_products.multi_head(case, training),
         "exponentials": matrix_products.multi_head_exponentials(case, training),
     }
+    if training:
+        limits["recomputed"] = matrix_products.multi_head_recomputed(case)
+    return {**compared, **limits}

@@ -1,31 +1,80 @@
 """What an eager call of a small layer costs, beside Keras's.
 
 One example of 16 steps and 64 features, called as `layer(...)` in a loop of
-the user's own.
+the user's own. `nothing` is a Keras layer that returns what it is given: less
+no layer of Keras takes.
 """
 
 from collections.abc import Callable
+from typing import Any
+
+import keras
 
 from benchmarks import ways
 from benchmarks.cases import Case
-from benchmarks.sides import Side
+from benchmarks.sides import Side, arrays
 from benchmarks.suites import layers
 
-LAYERS: dict[str, Callable[[Case], layers.Pair]] = {
+Call = Callable[..., Any]
+
+#: Both in models that have the same weights.
+MODELS: dict[str, Callable[[Case], layers.Pair]] = {
     "multi_head": layers.multi_head,
     "additive": layers.bahdanau,
     "dot": layers.dot,
 }
 
 
+class Nothing(keras.layers.Layer):
+    """A layer that does nothing."""
+
+    def call(self, query: Any, value: Any) -> Any:
+        """The first of two tensors."""
+        return query
+
+
 def cases(quick: bool) -> list[Case]:
     """A row for each layer."""
-    return [Case(steps=16, way="eager", layer=layer) for layer in LAYERS]
+    return [Case(steps=16, way="eager", layer=layer) for layer in MODELS]
 
 
 def sides(case: Case) -> dict[str, Side]:
-    """Ours and Keras's."""
-    return {
-        name: ways.side(model, case.way, case.batch)
-        for name, model in LAYERS[case.layer](case).items()
+    """Ours, Keras's and nothing, each called without a model around it."""
+    models = MODELS[case.layer](case)
+    query, *other = ways.inputs_of(models["ours"], case.batch)
+    value = other[0] if other else query
+    calls = {
+        "ours": models["ours"].layers[-1],
+        "keras": THEIRS[case.layer](models["keras"]),
     }
+    nothing = Nothing()
+    return {
+        **{
+            name: Side(_called(call, query, value), arrays)
+            for name, call in calls.items()
+        },
+        "nothing": Side(_called(nothing, query, value)),
+    }
+
+
+def _called(call: Call, query: Any, value: Any) -> Callable[[], Any]:
+    return lambda: call(query, value)
+
+
+def _multi_head(model: keras.Model) -> Call:
+    layer: Call = model.layers[-1]
+    return layer
+
+
+def _additive(model: keras.Model) -> Call:
+    W, U, attend = model.layers[-3:]
+    return lambda query, value: attend([W(query), value, U(value)])
+
+
+def _dot(model: keras.Model) -> Call:
+    attend = model.layers[-1]
+    return lambda query, value: attend([query, value])
+
+
+#: How the layers of Keras's model are called.
+THEIRS = {"multi_head": _multi_head, "additive": _additive, "dot": _dot}
