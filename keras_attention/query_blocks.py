@@ -26,6 +26,10 @@ FEWEST = 512
 #: The batch that decides whether blocks are used, while it is unknown.
 USUAL_BATCH = 32
 
+#: How many times the budget its scores may then take before they are cut: a
+#: loop over single examples, which is all that can be, takes longer than that.
+UNCUT = 4
+
 #: Several blocks are multiples of this, as vectors in the processor are.
 GRAIN = 8
 
@@ -97,10 +101,11 @@ def _sizes(
 
 
 def _all_fit(axes: list[Any], numbers_per_query: int) -> bool:
+    is_known = all(isinstance(size, int) for size in axes)
     numbers = numbers_per_query
     for size in axes:
         numbers *= size if isinstance(size, int) else USUAL_BATCH
-    return numbers <= BUDGET // 4
+    return numbers <= BUDGET // 4 * (1 if is_known else UNCUT)
 
 
 def _fitting(

@@ -441,7 +441,8 @@ def test_given_block_size_counts_queries_alone(axes, block_size, expected):
 
 
 def test_unknown_batch_counts_as_the_usual_one():
-    per_example = query_blocks.BUDGET // 4 // query_blocks.USUAL_BATCH // 10
+    room = query_blocks.BUDGET // 4 * query_blocks.UNCUT
+    per_example = room // query_blocks.USUAL_BATCH // 10
     axes = [tf.constant(1), 10]
     assert query_blocks._sizes(axes, None, per_example) is None
     assert query_blocks._sizes(axes, None, per_example + 1) is not None
