@@ -100,37 +100,41 @@ def _forward_and_backward(
     heads: int, weigh: Weigh, x: Any, weights: list[Any]
 ) -> Any:
     """The products that gradients of `x` and of the weights are made of."""
-    import tensorflow as tf
-
-    W_Q, W_K, W_V, W_O = weights
-    pull = _split(tf.matmul(x, W_O, transpose_b=True), heads)
-    of_heads = [_split(x @ W, heads) for W in (W_Q, W_K, W_V)]
-    results = tf.map_fn(
-        functools.partial(_of_head_backward, weigh),
-        [*of_heads, pull],
-        fn_output_signature=[x.dtype] * 4,
-    )
-    context, *slopes = [_join(result, heads) for result in results]
-    return context @ W_O, _of_projections(x, context, slopes, weights)
+    function = functools.partial(_of_head_backward, weigh)
+    context, *slopes = _over_heads(function, 4, heads, x, x, weights)
+    return context @ weights[3], _of_projections(x, context, slopes, weights)
 
 
 def _forward_then_backward(
     heads: int, weigh: Weigh, x: Any, weights: list[Any]
 ) -> Any:
     """The same, the backward pass after the forward one."""
+    context, output = _forward(heads, weigh, x, weights)
+    function = functools.partial(_slopes_of_head, weigh)
+    slopes = _over_heads(function, 3, heads, x, output, weights)
+    return output, _of_projections(x, context, slopes, weights)
+
+
+def _over_heads(
+    function: Callable[[list[Any]], list[Any]],
+    count: int,
+    heads: int,
+    x: Any,
+    pull: Any,
+    weights: list[Any],
+) -> list[Any]:
+    """`count` results of each head's `q`, `k`, `v` and pull, joined."""
     import tensorflow as tf
 
-    W_Q, W_K, W_V, W_O = weights
-    context, output = _forward(heads, weigh, x, weights)
-    pull = _split(tf.matmul(output, W_O, transpose_b=True), heads)
-    of_heads = [_split(x @ W, heads) for W in (W_Q, W_K, W_V)]
-    slopes = tf.map_fn(
-        functools.partial(_slopes_of_head, weigh),
-        [*of_heads, pull],
-        fn_output_signature=[x.dtype] * 3,
+    *projections, W_O = weights
+    of_heads = [
+        *(_split(x @ W, heads) for W in projections),
+        _split(tf.matmul(pull, W_O, transpose_b=True), heads),
+    ]
+    results = tf.map_fn(
+        function, of_heads, fn_output_signature=[x.dtype] * count
     )
-    slopes = [_join(slope, heads) for slope in slopes]
-    return output, _of_projections(x, context, slopes, weights)
+    return [_join(result, heads) for result in results]
 
 
 def _of_projections(

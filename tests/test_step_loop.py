@@ -1,5 +1,7 @@
 """The loop over steps is the steps one after the other, gradients too."""
 
+import operator
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -102,14 +104,15 @@ def test_no_steps(compiled):
     np.testing.assert_array_equal(state["h"], h)
 
 
-def test_gradients_are_summed_in_float32():
+@pytest.mark.parametrize("times", [operator.mul, operator.matmul])
+def test_gradients_are_summed_in_float32(times):
     """bfloat16 stands still at 256."""
     ones = tf.ones((600, 1, 1), "bfloat16")
     weight = tf.ones((1, 1), "bfloat16")
     with tf.GradientTape() as tape:
         tape.watch(weight)
         outputs, _ = step_loop.over(
-            lambda state, row, whole: ({"y": row["x"] * whole[0]}, state),
+            lambda state, row, whole: ({"y": times(row["x"], *whole)}, state),
             {"y": ones[0]},
             {"h": ones[0]},
             {"x": ones},
@@ -168,6 +171,9 @@ PRODUCTS = {
     "once": lambda h, x, W: tf.tanh(h @ W + x),
     "twice": lambda h, x, W: tf.tanh(h @ W + x @ W),
     "transposed": lambda h, x, W: tf.tanh(tf.matmul(h, W, transpose_b=True)),
+    "both_transposed": lambda h, x, W: tf.tanh(
+        tf.matmul(tf.transpose(h), W, transpose_a=True, transpose_b=True)
+    ),
     "of_a_copy": lambda h, x, W: tf.tanh(h @ tf.transpose(tf.identity(W))),
     "of_many_rows": lambda h, x, W: tf.tanh(
         tf.reduce_sum(tf.tensordot(tf.stack([h, x]), W, 1), axis=0)
@@ -194,20 +200,3 @@ def test_products_with_a_weight(name, compiled):
     right = tf.nest.flatten(gradients(unrolled, h, x, W))
     for a, b in zip(found, right, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
-
-
-def test_products_are_summed_in_float32():
-    """bfloat16 stands still at 256."""
-    ones = tf.ones((600, 1, 1), "bfloat16")
-    weight = tf.ones((1, 1), "bfloat16")
-    with tf.GradientTape() as tape:
-        tape.watch(weight)
-        outputs, _ = step_loop.over(
-            lambda state, row, whole: ({"y": row["x"] @ whole[0]}, state),
-            {"y": ones[0]},
-            {"h": ones[0]},
-            {"x": ones},
-            [weight],
-        )
-        loss = tf.reduce_sum(tf.cast(outputs["y"], "float32"))
-    assert float(tape.gradient(loss, weight)[0, 0]) == 600.0
