@@ -113,7 +113,7 @@ class TokenCrossentropy(MaskedLoss):
 def _of_target(targets: Tensor, logits: Tensor) -> Tensor:
     """`- log softmax(logits)` at the targets.
 
-    In TensorFlow's own operation XLA makes each exponential twice.
+    Of TensorFlow's own operation XLA writes one more table of all classes.
     """
     if not compilation.by_xla():
         return ops.sparse_categorical_crossentropy(
