@@ -70,6 +70,8 @@ class _Loop:
             # XLA refuses to look into what has no steps.
             nothing = keras.tree.map_structure(_of_no_steps, self.like)
             return nothing, self.trees[0]
+        if isinstance(self.steps, int) and self.steps == 1:
+            return self._once()
         tensors = [*self.state, *self.rows, *self.whole]
 
         @ops.custom_gradient
@@ -97,6 +99,18 @@ class _Loop:
             pack(self.like, results[:count]),
             pack(self.trees[0], results[count:]),
         )
+
+    def _once(self) -> tuple[Any, Any]:
+        """The one step, for which no loop has to start."""
+        state, rows, whole = self.trees
+        row = keras.tree.map_structure(lambda x: x[0], rows)
+        outputs, end = self.function(state, row, whole)
+        outputs = keras.tree.map_structure(
+            lambda x, y: ops.expand_dims(ops.cast(x, y.dtype), 0),
+            outputs,
+            self.like,
+        )
+        return outputs, end
 
     def _slopes(
         self,

@@ -35,7 +35,7 @@ def _looped(h, x, W, U):
 def _unrolled(h, x, W, U):
     state = {"h": h, "number": tf.zeros((), "int32")}
     outputs = []
-    for number in range(STEPS):
+    for number in range(len(x)):
         output, state = _function(state, {"x": x[number]}, [W, U])
         outputs.append(output)
     names = outputs[0]
@@ -93,6 +93,19 @@ def test_numbers_and_gradients_are_those_of_the_steps(way):
 def test_state_goes_along():
     _, state = _looped(*_inputs())
     assert state["number"] == STEPS
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_one_step_is_no_loop(compiled):
+    h, x, W, U = _inputs()
+    run = tf.function(_gradients(_looped), jit_compile=compiled)
+    loss, gradients = run(h, x[:1], W, U)
+    expected, right = _gradients(_unrolled)(h, x[:1], W, U)
+    np.testing.assert_allclose(loss, expected, rtol=1e-12)
+    for a, b in zip(gradients, right, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9)
+    graph = run.get_concrete_function(h, x[:1], W, U).graph
+    assert not any("While" in op.type for op in graph.get_operations())
 
 
 @pytest.mark.parametrize("compiled", [False, True])
