@@ -13,16 +13,13 @@ from keras import ops
 
 from keras_attention import step_graph
 from keras_attention.base_layer import Tensor
-from keras_attention.shapes import known, known_as
+from keras_attention.shapes import known
 from keras_attention.written_gradients import (
     copied,
     gradient_of,
     is_real,
-    loop,
     merged,
-    put,
-    reserved,
-    stacked,
+    recorded,
 )
 
 Function = Callable[[Any, Any, Any], tuple[Any, Any]]
@@ -174,20 +171,13 @@ class _Loop:
         first = [*state, *_zeros_of(rows), *whole]
         run = step_graph.traced(with_products, *first)
 
-        def step(number: Tensor, given: Any) -> tuple[Tensor, Any]:
-            lists, state = given
+        def step(number: Tensor, state: list[Tensor]) -> Any:
             outputs, after, products = run(*state, *_at(rows, number), *whole)
-            return number + 1, (
-                put(lists, number, [*outputs, *state, *products], like),
-                [known_as(x, y) for x, y in zip(after, state, strict=True)],
-            )
+            return after, [*outputs, *state, *products]
 
         outputs = keras.tree.flatten(self.like)
         like = [*outputs, *state, *run(*first)[2]]
-        start = (reserved(like, self.steps), state)
-        results: Any = loop(step, self.steps, start)
-        lists, end = results
-        found = stacked(lists, like, self.steps)
+        end, found = recorded(step, self.steps, state, like)
         states = len(outputs) + len(state)
         kept = found[len(outputs) : states], found[states:]
         return found[: len(outputs)], kept, end
@@ -219,29 +209,22 @@ class _Loop:
         )
         run = slopes.graph(*first)
 
-        def step(done: Tensor, given: Any) -> tuple[Tensor, Any]:
-            of_state, totals, lists = given
-            number = self.steps - 1 - done
-            new, of_whole, of_step = run(
+        def step(number: Tensor, given: Any) -> Any:
+            of_state, totals = given
+            of_state, of_whole, of_step = run(
                 [*_at(states, number), *_at(rows, number), *whole],
                 [*_at(of_outputs, number), *of_state],
                 _at(products, number),
             )
             sums = [x + y for x, y in zip(totals, of_whole, strict=True)]
-            return done + 1, (
-                [known_as(x, y) for x, y in zip(new, of_state, strict=True)],
-                [known_as(x, y) for x, y in zip(sums, totals, strict=True)],
-                put(lists, number, of_step, like),
-            )
+            return (of_state, sums), of_step
 
         _state, totals, like = run(*first, _zeros_of(products))
-        totals = [ops.zeros_like(x) for x in totals]
-        start = (of_state, totals, reserved(like, self.steps))
-        results: Any = loop(step, self.steps, start)
-        of_state, totals, lists = results
-        of_rows, of_whole = slopes.in_order(
-            totals, stacked(lists, like, self.steps)
+        start = (of_state, [ops.zeros_like(x) for x in totals])
+        (of_state, totals), found = recorded(
+            step, self.steps, start, like, backwards=True
         )
+        of_rows, of_whole = slopes.in_order(totals, found)
         sources = filter(is_real, whole)
         return [
             *of_state,

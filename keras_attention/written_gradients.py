@@ -13,7 +13,7 @@ import keras
 from keras import ops
 
 from keras_attention.base_layer import Tensor
-from keras_attention.shapes import known
+from keras_attention.shapes import known, known_as
 
 
 def gradient_of(
@@ -63,41 +63,47 @@ def loop(step: Callable[..., Any], stop: Any, start: Any) -> Any:
     )[1]
 
 
-def reserved(tensors: list[Tensor], steps: Any) -> list[Any]:
-    """Lists for one of each of `tensors` at every step of a loop.
+def recorded(
+    step: Callable[..., Any],
+    steps: Any,
+    state: Any,
+    like: list[Tensor],
+    backwards: bool = False,
+) -> tuple[Any, list[Tensor]]:
+    """The last state, and what is to be kept of each step, `(steps, ...)`.
 
-    TensorFlow's own lists: a step that is put into a tensor of all steps copies
-    it, unless XLA compiles the loop.
+    Kept in TensorFlow's own lists: to put a step into a tensor of all steps
+    copies the whole, unless XLA compiles the loop.
+
+    Args:
+        step: `step(number, state) -> (state, tensors)`.
+        steps: How many.
+        state: Before the first step; shapes and dtypes stay.
+        like: As the tensors of a step.
+        backwards: Whether the last number comes first.
     """
     import tensorflow as tf
 
-    return [
+    def of_one(done: Tensor, given: Any) -> tuple[Tensor, Any]:
+        lists, state = given
+        number = steps - 1 - done if backwards else done
+        new, tensors = step(number, state)
+        lists = [
+            tf.raw_ops.TensorListSetItem(
+                input_handle=handle, index=number, item=tf.cast(x, y.dtype)
+            )
+            for handle, x, y in zip(lists, tensors, like, strict=True)
+        ]
+        return done + 1, (lists, keras.tree.map_structure(known_as, new, state))
+
+    lists = [
         tf.raw_ops.TensorListReserve(
             element_shape=tf.shape(x), num_elements=steps, element_dtype=x.dtype
         )
-        for x in tensors
+        for x in like
     ]
-
-
-def put(
-    lists: list[Any], number: Tensor, tensors: list[Tensor], like: list[Tensor]
-) -> list[Any]:
-    """The lists with the tensors of a step, in the dtypes of `like`."""
-    import tensorflow as tf
-
-    return [
-        tf.raw_ops.TensorListSetItem(
-            input_handle=handle, index=number, item=tf.cast(x, y.dtype)
-        )
-        for handle, x, y in zip(lists, tensors, like, strict=True)
-    ]
-
-
-def stacked(lists: list[Any], like: list[Tensor], steps: Any) -> list[Tensor]:
-    """The tensors `(steps, ...)` of lists of tensors as those of `like`."""
-    import tensorflow as tf
-
-    return [
+    lists, state = loop(of_one, steps, (lists, state))
+    return state, [
         known(
             tf.raw_ops.TensorListStack(
                 input_handle=handle,
