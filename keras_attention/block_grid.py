@@ -41,6 +41,14 @@ class Grid:
         """The sizes of the axes, that of the rows up to whole blocks."""
         return [*self.axes[:-1], self.counts[-1] * self.sizes[-1]]
 
+    def groups(self) -> "Grid":
+        """One block for all rows that are cut alike along the leading axes."""
+        return Grid(self.padded_axes, [*self.sizes[:-1], self.padded_axes[-1]])
+
+    def rows(self) -> "Grid":
+        """The blocks of such a group."""
+        return Grid([*self.sizes[:-1], self.padded_axes[-1]], self.sizes)
+
     def starts(self, step: Tensor) -> list[Tensor]:
         """Where block `step` begins along each axis."""
         starts = []

@@ -4,7 +4,8 @@ On TensorFlow the gradient is written out as a second loop; on JAX and PyTorch
 `keras.remat` does.
 """
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
@@ -22,7 +23,8 @@ from keras_attention.written_gradients import (
 )
 
 Function = Callable[[Any, Any, Any], tuple[Tensor, ...]]
-Blocks = Callable[[list[Tensor]], tuple[Tensor, ...]]
+Blocks = Callable[[list[Tensor]], Sequence[Tensor]]
+Slopes = Callable[[list[Tensor], list[Tensor]], list[Tensor]]
 
 
 def over(
@@ -102,6 +104,25 @@ def _forward(
     widths: tuple[int, ...],
     dtype: str,
 ) -> list[Tensor]:
+    """The results: a loop over groups of examples and heads, in it one over
+    the blocks of rows, so that what a group's rows share is cut once."""
+
+    def of_group(tensors: list[Tensor]) -> list[Tensor]:
+        rows = grid.rows()
+        return _forward_once(function, rows, tensors, places, widths, dtype)
+
+    groups = grid.groups()
+    return _forward_once(of_group, groups, tensors, places, widths, dtype)
+
+
+def _forward_once(
+    function: Blocks,
+    grid: Grid,
+    tensors: list[Tensor],
+    places: list[Places],
+    widths: tuple[int, ...],
+    dtype: str,
+) -> list[Tensor]:
     every = _every_axis(grid)
 
     def step(number: Tensor, results: list[Tensor]) -> tuple[Any, ...]:
@@ -132,11 +153,8 @@ def _slopes(
     @ops.custom_gradient
     def slopes(*given: Tensor) -> tuple[list[Tensor], Callable[..., Any]]:
         def first(given: list[Tensor]) -> list[Tensor]:
-            return gradient_of(
-                lambda real: function(merged(tensors, real)),
-                given[:count],
-                given[count:],
-            )
+            whole = merged(tensors, given[:count])
+            return _slopes_of(function, whole, given[count:])
 
         def gradient(*wanted: Tensor) -> list[Tensor]:
             return gradient_of(first, list(given), list(wanted))
@@ -148,6 +166,17 @@ def _slopes(
     return slopes(*filter(is_real, tensors), *copied(upstream))
 
 
+def _slopes_of(
+    function: Blocks, tensors: list[Tensor], upstream: list[Tensor]
+) -> list[Tensor]:
+    """The gradients of the real ones among `tensors`."""
+    return gradient_of(
+        lambda real: function(merged(tensors, real)),
+        list(filter(is_real, tensors)),
+        upstream,
+    )
+
+
 def _gradient(
     function: Blocks,
     grid: Grid,
@@ -155,7 +184,29 @@ def _gradient(
     places: list[Places],
     upstream: list[Tensor],
 ) -> list[Tensor]:
-    """The gradients of the real ones among `tensors`."""
+    """The gradients of the real ones among `tensors`, looped as `_forward`."""
+    of_block = functools.partial(_slopes_of, function)
+
+    def of_group(tensors: list[Tensor], upstream: list[Tensor]) -> list[Tensor]:
+        rows = grid.rows()
+        return _gradient_once(of_block, rows, tensors, places, upstream)
+
+    groups = grid.groups()
+    totals = _gradient_once(of_group, groups, tensors, places, upstream)
+    return [
+        ops.cast(total, x.dtype)
+        for total, x in zip(totals, filter(is_real, tensors), strict=True)
+    ]
+
+
+def _gradient_once(
+    slopes: Slopes,
+    grid: Grid,
+    tensors: list[Tensor],
+    places: list[Places],
+    upstream: list[Tensor],
+) -> list[Tensor]:
+    """`slopes` of each block and its upstream, added up in float32 at least."""
     every = [_every_axis(grid)] * len(upstream)
     sources = list(filter(is_real, tensors))
     own = [
@@ -165,11 +216,7 @@ def _gradient(
     def step(number: Tensor, totals: list[Tensor]) -> tuple[Any, ...]:
         starts = grid.starts(number)
         given = _cut(grid, tensors, places, starts)
-        new = gradient_of(
-            lambda real: function(merged(given, real)),
-            list(filter(is_real, given)),
-            _cut(grid, upstream, every, starts),
-        )
+        new = slopes(given, _cut(grid, upstream, every, starts))
         sums = [
             grid.cut(total, place, starts) + widened(x)
             for total, place, x in zip(totals, own, new, strict=True)
@@ -180,11 +227,8 @@ def _gradient(
         ]
 
     zeros = [ops.zeros_like(widened(x)) for x in sources]
-    totals = loop(step, grid.steps, zeros)
-    return [
-        ops.cast(total, x.dtype)
-        for total, x in zip(totals, sources, strict=True)
-    ]
+    totals: list[Tensor] = loop(step, grid.steps, zeros)
+    return totals
 
 
 def _mapped(

@@ -21,7 +21,7 @@ BUDGET = 4 * 2**20
 
 #: Queries in a block of products even beyond the budget: with fewer, adding up
 #: the gradients of keys and values takes longer than the products.
-FEWEST = 512
+FEWEST = 256
 
 #: The batch that decides whether blocks are used, while it is unknown.
 USUAL_BATCH = 32
