@@ -10,6 +10,9 @@ Equal layers of the package share their programs. One program compiles at most
 `MAX_SIGNATURES` different input shapes; later ones run as plain ops. In the
 trainer, an input with an unknown length runs as plain ops: XLA would compile
 each new length.
+
+A program's gradient is a second program, whose results all have to be made. So
+inputs of which no tape will ask a gradient have none (`_recorded`).
 """
 
 import collections
@@ -176,7 +179,8 @@ class _Program:
     ) -> None:
         self._call = call
         self._settings = settings
-        self._compiled: dict[Any, Any] = {}  # By signature.
+        # By signature, and by the inputs that have gradients.
+        self._compiled: dict[Any, dict[Any, Any]] = {}
         self._updated: list[int] = []
 
     def accepts(self, tensors: dict[str, Any]) -> bool:
@@ -188,12 +192,13 @@ class _Program:
 
     def __call__(self, layer: keras.Layer, tensors: dict[str, Any]) -> Any:
         given = [*values_of(layer), *tensors.values()]
-        signature = _signature(tensors)
-        if signature not in self._compiled:
+        recorded = _recorded(tensors)
+        compiled = self._compiled.setdefault(_signature(tensors), {})
+        if recorded not in compiled:
             # A concrete function is cheaper to call: no shapes are compared.
-            function = self._function(layer, tensors)
-            self._compiled[signature] = function.get_concrete_function(*given)
-        outputs, updates, losses = self._compiled[signature](*given)
+            function = self._function(layer, tensors, recorded)
+            compiled[recorded] = function.get_concrete_function(*given)
+        outputs, updates, losses = compiled[recorded](*given)
         variables = layer.variables
         for index, value in zip(self._updated, updates, strict=True):
             variables[index].assign(value)
@@ -204,12 +209,13 @@ class _Program:
     def hlo(self, layer: keras.Layer, tensors: dict[str, Any]) -> str:
         """The optimised HLO text of the program for these inputs."""
         given = [*values_of(layer), *tensors.values()]
-        compiler_ir = self._function(
-            layer, tensors
-        ).experimental_get_compiler_ir(*given)
+        function = self._function(layer, tensors, frozenset(tensors))
+        compiler_ir = function.experimental_get_compiler_ir(*given)
         return str(compiler_ir(stage="optimized_hlo"))
 
-    def _function(self, layer: keras.Layer, names: Iterable[str]) -> Any:
+    def _function(
+        self, layer: keras.Layer, names: Iterable[Any], recorded: frozenset[Any]
+    ) -> Any:
         """Maps the layer's variables and the named tensors to the outputs.
 
         One for each signature, or TensorFlow warns of retracing: it counts by
@@ -217,15 +223,22 @@ class _Program:
         """
         import tensorflow as tf
 
-        pure = functools.partial(self._pure, layer, list(names))
+        pure = functools.partial(self._pure, layer, list(names), recorded)
         return tf.function(pure, jit_compile=True, autograph=False)
 
     def _pure(
-        self, layer: keras.Layer, names: list[str], *given: Any
+        self,
+        layer: keras.Layer,
+        names: list[Any],
+        recorded: frozenset[Any],
+        *given: Any,
     ) -> tuple[Any, list[Any], list[Any]]:
         variables = layer.variables
         values = given[: len(variables)]
-        tensors = dict(zip(names, given[len(variables) :], strict=True))
+        tensors = {
+            name: x if name in recorded else keras.ops.stop_gradient(x)
+            for name, x in zip(names, given[len(variables) :], strict=True)
+        }
         with keras.StatelessScope(
             zip(variables, values, strict=True), collect_losses=True
         ) as scope:
@@ -238,7 +251,26 @@ class _Program:
         return outputs, [after[i] for i in self._updated], scope.losses
 
 
-def _signature(tensors: dict[str, Any]) -> tuple[Any, ...]:
+def _recorded(tensors: dict[Any, Any]) -> frozenset[Any]:
+    """The names of those that something records, to find their gradients.
+
+    All of them where nothing records: then no second program is made. What is
+    not recorded now has no gradient later, but by `tf.gradients`, which does
+    not record.
+    """
+    from tensorflow.python.eager import record
+    from tensorflow.python.ops import gradients_util
+
+    if not record.could_possibly_record():
+        return frozenset(tensors)
+    return frozenset(
+        name
+        for name, x in tensors.items()
+        if gradients_util.PossibleTapeGradientTypes([x])
+    )
+
+
+def _signature(tensors: dict[Any, Any]) -> tuple[Any, ...]:
     return tuple((k, tuple(t.shape), t.dtype) for k, t in tensors.items())
 
 

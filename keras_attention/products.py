@@ -37,15 +37,20 @@ LANES = 16
 LARGE = 2**17
 
 
-def by_matrix(x: Tensor, W: Tensor) -> Tensor:
-    """`x W`: `(..., m), (m, n) -> (..., n)`.
+def by_matrix(x: Tensor, W: Tensor, axes: int = 1) -> Tensor:
+    """`x W`: `(..., m), (m, n) -> (..., n)`; m and n may be several axes.
 
     Asked for as one product of two matrices, whatever the rank of `x`:
     TensorFlow's own product of a small tensor of rank four with a matrix, which
     Keras 3.12 leaves it to, writes over foreign memory on processors with
     AVX-512 (seen in TensorFlow 2.20 and 2.21).
+
+    Args:
+        x: Rows.
+        W: A matrix, or what projects to or from several heads.
+        axes: How many axes m is.
     """
-    return ops.tensordot(x, W, 1)
+    return ops.tensordot(x, W, axes)
 
 
 def by_column(x: Tensor, column: Tensor) -> Tensor:

@@ -284,7 +284,6 @@ for step in range(4):
 """
 
 
-@pytest.mark.slow
 def test_a_compiled_trainer_compiles_once(tmp_path):
     """XLA writes down each program that it makes."""
     done = subprocess.run(
@@ -302,6 +301,68 @@ def test_a_compiled_trainer_compiles_once(tmp_path):
     assert [x for x in lines if "COMPILED" in x] == ["COMPILED 1"] * 4
 
 
+def _gradients_in_fit(model):
+    """The shapes of the gradients that the layer's program makes."""
+    compilation._shared.clear()
+    x = np.ones((4, 5, 4), "float32")
+    model.train_on_batch(x, x)
+    (program,) = compilation._shared.values()
+    (by_inputs,) = program._compiled.values()
+    (function,) = by_inputs.values()
+    _, backward = function._delayed_rewrite_functions.forward_backward(1)
+    return sorted(tuple(x.shape) for x in backward.graph.outputs)
+
+
+def test_fit_makes_no_gradient_of_the_data():
+    """Nothing asks for it, and XLA would have to make it all the same."""
+    x = keras.Input((5, 4))
+    of_data = keras.Model(x, ka.LuongAttention("general")(x, x))
+    y = keras.layers.Dense(4)(x)
+    of_layer = keras.Model(x, ka.LuongAttention("general")(y, y))
+    for model in (of_data, of_layer):
+        _compile(model)
+    assert _gradients_in_fit(of_data) == [(4, 4)]
+    assert _gradients_in_fit(of_layer) == [(4, 4), (4, 5, 4), (4, 5, 4)]
+
+
+@pytest.mark.parametrize("watched", [(), ("query",), ("value",), "both"])
+def test_gradients_by_the_inputs_that_are_watched(watched):
+    x, _y = _data()
+    tensors = {"query": tf.constant(x), "value": tf.constant(x[:, :3])}
+    watched = tuple(tensors) if watched == "both" else watched
+    layer = ka.LuongAttention("general")
+    layer.build(x.shape, x.shape)
+    found = []
+    for compiled in (True, False):
+        layer.jit_compile = compiled
+        with tf.GradientTape() as tape:
+            tape.watch([tensors[name] for name in watched])
+            loss = tf.reduce_sum(tf.sin(layer(**tensors)))
+        sources = [*(tensors[name] for name in watched), layer.score.W.value]
+        found.append([loss, *tape.gradient(loss, sources)])
+    assert len(found[0]) == len(watched) + 2
+    _assert_close(*found)
+
+
+def test_forward_mode_gradients_beside_a_tape():
+    """An input that only an accumulator watches."""
+    x, _y = _data()
+    x, tangent = tf.constant(x), tf.constant(np.cos(x))
+    layer = ka.LuongAttention("general")
+    layer.build(x.shape, x.shape)
+    found = []
+    for compiled in (True, False):
+        layer.jit_compile = compiled
+        with (
+            tf.GradientTape(),
+            tf.autodiff.ForwardAccumulator(x, tangent) as accumulator,
+        ):
+            output = layer(x, x)
+        found.append([output, accumulator.jvp(output)])
+    _assert_close(*found)
+
+
+@pytest.mark.slow
 def test_unknown_length_is_plain_ops_in_the_trainer(programs_run):
     x, _y = _data()
     batches = [x, x[:, :3]]

@@ -5,7 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_attention import arguments, boundary, inputs, stages
+from keras_attention import arguments, boundary, inputs, products, stages
 from keras_attention.attention import Attention
 from keras_attention.base_layer import Shape, Tensor
 from keras_attention.inputs import Tensors
@@ -206,7 +206,8 @@ class MultiHeadAttention(StepwiseAttention):
 
     def _joined(self, heads: Tensor) -> Tensor:
         """The output of the heads' contexts."""
-        output = ops.einsum("...hqv,hvo->...qo", heads, self.W_O)
+        rows = ops.swapaxes(heads, -2, -3)
+        output = products.by_matrix(rows, self.W_O, axes=2)
         return output if self.b_O is None else output + self.b_O
 
     def _add_projection(
@@ -226,9 +227,8 @@ def _one_head(x: Tensor) -> Tensor:
 
 def _heads(x: Tensor, W: Tensor, b: Tensor | None) -> Tensor:
     """`(..., 1, T, dim) -> (..., heads, T, size)`."""
-    x = ops.squeeze(x, -3)
-    heads = ops.einsum("...td,dhs->...hts", x, W)
-    return heads if b is None else heads + ops.expand_dims(b, 1)
+    heads = products.by_matrix(ops.squeeze(x, -3), W)
+    return ops.swapaxes(heads if b is None else heads + b, -2, -3)
 
 
 def _for_heads(mask: Tensor | None) -> Tensor | None:
