@@ -24,7 +24,7 @@ def row(suite: ModuleType, case: Case, settings: Settings) -> Row:
     if hasattr(suite, "row"):
         return suite.row(case, settings)
     found: dict[str, Any] = {}
-    if settings.memory and getattr(suite, "MEMORY", False):
+    if settings.memory:
         found = _peaks(suite, case, settings)
     forget_programs()
     sides = {
@@ -137,5 +137,5 @@ def _peaks(suite: ModuleType, case: Case, settings: Settings) -> dict[str, Any]:
     name = suite.__name__.rpartition(".")[2]
     return {
         side: memory.of_side(name, case, side, settings.gibibytes)
-        for side in suite.sides(case)
+        for side in getattr(suite, "MEMORY", ())
     }

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import ways
 from benchmarks.cases import Case
 from benchmarks.sides import Side
 
@@ -25,22 +26,24 @@ BLOCK = 512
 Weigh = Callable[[Any], Any]
 
 
-def multi_head(case: Case, training: bool) -> Side:
+def multi_head(case: Case) -> Side:
     """Projections, query by key, weights by value; and what training adds.
 
+    To each product of the forward pass training adds two: by its one factor,
+    and by the other. But where a model is fitted, nothing asks for the gradient
+    of the data.
+
     Args:
-        case: Its size.
-        training: Whether to make the two products of the backward pass for
-            each of the forward pass, too.
+        case: Its size, and in which way it is called.
     """
-    return _compiled(case, training, lambda scores: scores)
+    return _compiled(case, lambda scores: scores)
 
 
-def multi_head_exponentials(case: Case, training: bool) -> Side:
+def multi_head_exponentials(case: Case) -> Side:
     """The same with one exponential of each score, its fewest."""
     import tensorflow as tf
 
-    return _compiled(case, training, tf.exp)
+    return _compiled(case, tf.exp)
 
 
 def multi_head_recomputed(case: Case) -> Side:
@@ -50,7 +53,8 @@ def multi_head_recomputed(case: Case) -> Side:
     return _run(case, _forward_then_backward, tf.exp)
 
 
-def _compiled(case: Case, training: bool, weigh: Weigh) -> Side:
+def _compiled(case: Case, weigh: Weigh) -> Side:
+    training = case.way in ways.TRAINING
     return _run(case, _forward_and_backward if training else _forward, weigh)
 
 
@@ -69,12 +73,12 @@ def _run(case: Case, function: Callable[..., Any], weigh: Weigh) -> Side:
         for _ in range(4)
     ]
     compiled = tf.function(
-        functools.partial(function, case.heads, weigh), jit_compile=True
+        functools.partial(function, case, weigh), jit_compile=True
     )
     return Side(functools.partial(compiled, x, weights))
 
 
-def _forward(heads: int, weigh: Weigh, x: Any, weights: list[Any]) -> Any:
+def _forward(case: Case, weigh: Weigh, x: Any, weights: list[Any]) -> Any:
     import tensorflow as tf
 
     W_Q, W_K, W_V, W_O = weights
@@ -89,30 +93,33 @@ def _forward(heads: int, weigh: Weigh, x: Any, weights: list[Any]) -> Any:
 
     context = tf.map_fn(
         of_head,
-        [_split(x @ W, heads) for W in (W_Q, W_K, W_V)],
+        [_split(x @ W, case.heads) for W in (W_Q, W_K, W_V)],
         fn_output_signature=x.dtype,
     )
-    context = _join(context, heads)
+    context = _join(context, case.heads)
     return context, context @ W_O
 
 
 def _forward_and_backward(
-    heads: int, weigh: Weigh, x: Any, weights: list[Any]
+    case: Case, weigh: Weigh, x: Any, weights: list[Any]
 ) -> Any:
-    """The products that gradients of `x` and of the weights are made of."""
+    """The products that the output and the gradients are made of."""
     function = functools.partial(_of_head_backward, weigh)
-    context, *slopes = _over_heads(function, 4, heads, x, x, weights)
-    return context @ weights[3], _of_projections(x, context, slopes, weights)
+    context, *slopes = _over_heads(function, 4, case.heads, x, x, weights)
+    return (
+        context @ weights[3],
+        _of_projections(case, x, context, slopes, weights),
+    )
 
 
 def _forward_then_backward(
-    heads: int, weigh: Weigh, x: Any, weights: list[Any]
+    case: Case, weigh: Weigh, x: Any, weights: list[Any]
 ) -> Any:
     """The same, the backward pass after the forward one."""
-    context, output = _forward(heads, weigh, x, weights)
+    context, output = _forward(case, weigh, x, weights)
     function = functools.partial(_slopes_of_head, weigh)
-    slopes = _over_heads(function, 3, heads, x, output, weights)
-    return output, _of_projections(x, context, slopes, weights)
+    slopes = _over_heads(function, 3, case.heads, x, output, weights)
+    return output, _of_projections(case, x, context, slopes, weights)
 
 
 def _over_heads(
@@ -138,16 +145,19 @@ def _over_heads(
 
 
 def _of_projections(
-    x: Any, context: Any, slopes: list[Any], weights: list[Any]
+    case: Case, x: Any, context: Any, slopes: list[Any], weights: list[Any]
 ) -> Any:
     import tensorflow as tf
 
+    dW = [tf.einsum("btd,bte->de", x, slope) for slope in slopes]
+    dW.append(tf.einsum("btd,bte->de", context, x))
+    if case.way != "gradient":
+        return dW
     dx = sum(
         tf.matmul(slope, W, transpose_b=True)
         for slope, W in zip(slopes, weights[:3], strict=True)
     )
-    dW = [tf.einsum("btd,bte->de", x, slope) for slope in slopes]
-    return dx, dW, tf.einsum("btd,bte->de", context, x)
+    return dx, dW
 
 
 def _of_head_backward(weigh: Weigh, of_one: list[Any]) -> list[Any]:

@@ -17,6 +17,7 @@ from benchmarks import (
     peers_keras,
     peers_naive,
     peers_stepwise,
+    programs,
     ways,
 )
 from benchmarks.cases import Size
@@ -210,7 +211,7 @@ def build(name: str, size: Size) -> Pair:
 
 
 def sides(name: str, size: Size, way: str) -> dict[str, Side]:
-    """Ours and the peer's, run in one of the `ways`.
+    """Ours, the peer's and the start of programs, run in one of the `ways`.
 
     A peer in another process is run in the fastest of its ways, whichever way
     ours is. It is trained by a `tf.function`, not by Keras's trainer, and so
@@ -221,15 +222,20 @@ def sides(name: str, size: Size, way: str) -> dict[str, Side]:
         PeerFailed: The other process could not build it.
     """
     ours, theirs = build(name, size)
-    if not isinstance(theirs, OtherModel):
-        models = {"ours": ours, "peer": theirs}
+    if way in ways.TRAINING and isinstance(theirs, OtherModel):
+        start = programs.start(ours, way="fit_jit")
         return {
-            which: ways.side(model, way, size.batch)
-            for which, model in models.items()
+            "ours": _train_step(ours, size),
+            "peer": _trained(theirs),
+            "start": Side(_train_step(start, size).run),
         }
-    if way in ways.TRAINING:
-        return {"ours": _train_step(ours, size), "peer": _trained(theirs)}
-    return {"ours": ways.side(ours, way, size.batch), "peer": _called(theirs)}
+    return {
+        "ours": ways.side(ours, way, size.batch),
+        "peer": _called(theirs)
+        if isinstance(theirs, OtherModel)
+        else ways.side(theirs, way, size.batch),
+        "start": programs.started(ours, way, size.batch),
+    }
 
 
 def _train_step(model: keras.Model, size: Size) -> Side:

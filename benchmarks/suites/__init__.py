@@ -9,7 +9,7 @@ A module has
 
 and may have
 
-- `MEMORY`: whether the peak memory of each side is measured too;
+- `MEMORY`: the sides whose peak memory is measured too;
 - `REST`: seconds of pause before each turn, for libraries whose threads go on
   spinning;
 - `row(case, settings)`: measures a row itself, instead of by `sides`;

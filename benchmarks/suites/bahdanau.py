@@ -5,7 +5,7 @@ from benchmarks.cases import Case
 from benchmarks.sides import Side
 from benchmarks.suites import layers
 
-MEMORY = True
+MEMORY = ("ours", "keras")
 WAYS = ("eager", "predict", "jit", "fit", "fit_jit")
 
 

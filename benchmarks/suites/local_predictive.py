@@ -18,7 +18,7 @@ from benchmarks.cases import Case
 from benchmarks.sides import Side
 from benchmarks.suites import layers
 
-MEMORY = True
+MEMORY = ("ours", "global")
 RADIUS = 10
 WAYS = ("eager", "jit", "gradient")
 

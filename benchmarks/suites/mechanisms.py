@@ -2,7 +2,8 @@
 
 The peers are those of `benchmarks.peers`, each on the same weights. A peer
 that wants another Keras runs in a process of its own, in its fastest way, and
-its calls are timed there.
+its calls are timed there. `start` is the least of a compiled layer: a program
+that does next to nothing.
 """
 
 from typing import Any
@@ -27,7 +28,7 @@ def cases(quick: bool) -> list[Case]:
 
 
 def sides(case: Case) -> dict[str, Any]:
-    """Ours and the peer's."""
+    """Ours, the peer's, and the start of a program."""
     return peers.sides(case.layer, case, case.way)
 
 

@@ -2,15 +2,16 @@
 
 Self-attention in each way of calling; the limit is the matrix products alone,
 `exponentials` the same with one exponential of each score, and `recomputed`, of
-training, with the scores and their exponentials twice.
+training, with the scores and their exponentials twice. `start` is a program
+that does next to nothing, in the same way of calling.
 """
 
-from benchmarks import matrix_products, ways
+from benchmarks import matrix_products, programs, ways
 from benchmarks.cases import Case
 from benchmarks.sides import Side
 from benchmarks.suites import layers
 
-MEMORY = True
+MEMORY = ("ours", "keras")
 WAYS = ("eager", "predict", "jit", "fit", "fit_jit")
 DTYPES = ("float32", "mixed_bfloat16")
 
@@ -30,17 +31,17 @@ def cases(quick: bool) -> list[Case]:
 
 
 def sides(case: Case) -> dict[str, Side]:
-    """Ours, Keras's, and the two limits."""
+    """Ours, Keras's, and the limits."""
     models = layers.multi_head(case)
     compared = {
         name: ways.side(model, case.way, case.batch)
         for name, model in models.items()
     }
-    training = case.way in ways.TRAINING
     limits = {
-        "limit": matrix_products.multi_head(case, training),
-        "exponentials": matrix_products.multi_head_exponentials(case, training),
+        "start": programs.started(models["ours"], case.way, case.batch),
+        "limit": matrix_products.multi_head(case),
+        "exponentials": matrix_products.multi_head_exponentials(case),
     }
-    if training:
+    if case.way in ways.TRAINING:
         limits["recomputed"] = matrix_products.multi_head_recomputed(case)
     return {**compared, **limits}

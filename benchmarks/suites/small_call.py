@@ -2,7 +2,8 @@
 
 One example of 16 steps and 64 features, called as `layer(...)` in a loop of
 the user's own. `nothing` is a Keras layer that returns what it is given: less
-no layer of Keras takes.
+no layer of Keras takes. `start` is one that starts a compiled program, which
+does next to nothing: less no compiled layer takes.
 """
 
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from typing import Any
 
 import keras
 
-from benchmarks import ways
+from benchmarks import programs, ways
 from benchmarks.cases import Case
 from benchmarks.sides import Side, arrays
 from benchmarks.suites import layers
@@ -39,7 +40,7 @@ def cases(quick: bool) -> list[Case]:
 
 
 def sides(case: Case) -> dict[str, Side]:
-    """Ours, Keras's and nothing, each called without a model around it."""
+    """Each called without a model around it."""
     models = MODELS[case.layer](case)
     query, *other = ways.inputs_of(models["ours"], case.batch)
     value = other[0] if other else query
@@ -47,13 +48,19 @@ def sides(case: Case) -> dict[str, Side]:
         "ours": models["ours"].layers[-1],
         "keras": THEIRS[case.layer](models["keras"]),
     }
-    nothing = Nothing()
+    idle = {
+        "nothing": Nothing(),
+        "start": programs.start(models["ours"], case.way).layers[-1],
+    }
     return {
         **{
             name: Side(_called(call, query, value), arrays)
             for name, call in calls.items()
         },
-        "nothing": Side(_called(nothing, query, value)),
+        **{
+            name: Side(_called(call, query, value))
+            for name, call in idle.items()
+        },
     }
 
 

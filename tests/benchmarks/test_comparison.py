@@ -87,7 +87,7 @@ def test_a_side_that_finds_no_memory_is_not_timed(monkeypatch):
     found = {"ours": {"peak_mebibytes": 1.0}, "keras": {"error": "code 1"}}
     monkeypatch.setattr(memory, "of_side", lambda *args: dict(found[args[2]]))
     suite = types.ModuleType("benchmarks.suites.some")
-    suite.MEMORY = True
+    suite.MEMORY = ("ours", "keras")
     suite.sides = lambda case: {"ours": side(one), "keras": side(2 * one)}
     row = comparison.row(suite, Case(), QUICK)
     assert row["sides"]["keras"] == found["keras"]

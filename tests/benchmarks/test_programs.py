@@ -1,0 +1,52 @@
+"""The least of a compiled layer is a layer, compiled, that does little."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import keras_attention as ka
+from benchmarks import programs, ways
+
+
+@pytest.fixture
+def model():
+    x = keras.Input((5, 4))
+    return keras.Model(x, ka.MultiHeadAttention(2, 3)(x, x))
+
+
+@pytest.mark.parametrize("way", [*ways.FORWARD, *ways.TRAINING])
+def test_start_has_the_weights_and_the_output_of_the_model(model, way):
+    start = programs.start(model, way)
+    assert start.output_shape == model.output_shape
+    assert [w.shape for w in start.trainable_weights] == [
+        w.shape for w in model.trainable_weights
+    ]
+    output = np.asarray(start(np.ones((3, 5, 4), "float32"))).ravel()
+    total = sum(np.sum(w) for w in start.get_weights())
+    np.testing.assert_allclose(output[0], total, rtol=1e-5)
+    assert len(output) == 3 * 5 * 4 and not output[1:].any()
+
+
+@pytest.mark.parametrize("way", ["fit", "fit_jit"])
+def test_its_weights_are_trained(model, way):
+    start = programs.start(model, way)
+    before = start.get_weights()
+    ways.side(start, way, batch=3).run()
+    assert all(
+        (old != new).all()
+        for old, new in zip(before, start.get_weights(), strict=True)
+    )
+
+
+@pytest.mark.parametrize("way", ["predict", "fit", "fit_jit"])
+def test_it_is_a_program_where_ours_is(model, way):
+    start = programs.start(model, way)
+    function = start.layers[-1]._function
+    is_program = isinstance(function, tf.types.experimental.GenericFunction)
+    assert is_program == (way != "fit_jit")
+    if is_program:
+        definition = function.get_concrete_function(
+            [tf.zeros((3, 5, 4))], [w.value for w in start.weights]
+        ).function_def
+        assert definition.attr["_XlaMustCompile"].b
