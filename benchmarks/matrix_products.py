@@ -1,27 +1,29 @@
-"""The limit: the matrix products of attention, and nothing else.
+"""Limits: the matrix products of attention, with little or nothing else.
 
-As XLA makes them, in float32, head by head over blocks of queries, with the
-small factor transposed and never the table: the fastest of the forms tried.
-What attention adds (the exponentials, their sums, the masks) is what a layer's
-time has above this. With one exponential of each score, it is the least that
-XLA makes of a softmax. Training takes more than that: between the passes stands
-a loss, so that a program whose memory is linear in the length makes the scores
-and their exponentials twice.
+As XLA makes them, in float32, over as many heads at once as the package takes
+and over blocks of queries, with the small factor transposed and never the
+table: the fastest of the forms tried. What attention adds (the exponentials,
+their sums, the masks) is what a layer's time has above this.
 """
 
 import functools
 from collections.abc import Callable
 from typing import Any
 
+import keras
 import numpy as np
 
-from benchmarks import ways
+from benchmarks import programs, ways
 from benchmarks.cases import Case
 from benchmarks.sides import Side
 
-#: Queries in a block: the fastest of 128, 256, 512 and 1,024 at 2,048 steps.
-BLOCK = 512
+#: Scores of all heads that are computed at once, and of one head's block, whose
+#: queries are at least so many: the fastest of those tried.
+MOST = 2**20
+FEWEST = 256
 
+#: The least has no softmax, so that its weights would not stay small.
+LITTLE = 1e-9
 
 Weigh = Callable[[Any], Any]
 
@@ -36,96 +38,101 @@ def multi_head(case: Case) -> Side:
     Args:
         case: Its size, and in which way it is called.
     """
-    return _compiled(case, lambda scores: scores)
-
-
-def multi_head_exponentials(case: Case) -> Side:
-    """The same with one exponential of each score, its fewest."""
-    import tensorflow as tf
-
-    return _compiled(case, tf.exp)
-
-
-def multi_head_recomputed(case: Case) -> Side:
-    """Of training: the scores and their exponentials twice, in two passes."""
-    import tensorflow as tf
-
-    return _run(case, _forward_then_backward, tf.exp)
-
-
-def _compiled(case: Case, weigh: Weigh) -> Side:
-    training = case.way in ways.TRAINING
-    return _run(case, _forward_and_backward if training else _forward, weigh)
-
-
-def _run(case: Case, function: Callable[..., Any], weigh: Weigh) -> Side:
     import tensorflow as tf
 
     rng = np.random.default_rng(0)
 
     def normal(*shape: int) -> Any:
-        return rng.normal(size=shape)
+        return tf.constant(rng.normal(size=shape), "float32")
 
-    x = tf.constant(normal(case.batch, case.steps, case.dim), "float32")
-    # So small that no exponential overflows.
-    weights = [
-        tf.constant(normal(case.dim, case.dim) / case.dim, "float32")
-        for _ in range(4)
-    ]
-    compiled = tf.function(
-        functools.partial(function, case, weigh), jit_compile=True
-    )
+    x = normal(case.batch, case.steps, case.dim)
+    weights = [normal(case.dim, case.dim) for _ in range(4)]
+    training = case.way in ways.TRAINING
+    function = _forward_and_backward if training else _forward
+    compiled = tf.function(functools.partial(function, case), jit_compile=True)
     return Side(functools.partial(compiled, x, weights))
 
 
-def _forward(case: Case, weigh: Weigh, x: Any, weights: list[Any]) -> Any:
+def multi_head_least(case: Case) -> Side:
+    """The least of a layer whose memory is linear in the length, as a model.
+
+    With one exponential of each score. Training has two passes, between which
+    stands a loss, so that scores and exponentials are made in both.
+
+    Args:
+        case: Its size, and in which way it is called.
+    """
+    x = keras.Input((case.steps, case.dim))
+    layer = programs.Program(
+        functools.partial(_in_two_passes, case),
+        [(case.dim, case.dim)] * 4,
+        jit_compile=case.way in programs.ALONE,
+    )
+    model = keras.Model(x, layer(x))
+    return Side(ways.side(model, case.way, case.batch).run)
+
+
+def _forward(
+    case: Case, x: Any, weights: list[Any], weigh: Weigh | None = None
+) -> tuple[Any, Any]:
+    """The context of all heads, and the output."""
     import tensorflow as tf
 
-    W_Q, W_K, W_V, W_O = weights
+    *projections, W_O = weights
 
-    def of_head(of_one: list[Any]) -> Any:
-        q, k, v = of_one
+    def of_heads(given: list[Any]) -> Any:
+        q, k, v = given
 
         def of_block(q: Any) -> Any:
-            return weigh(tf.matmul(q, k, transpose_b=True)) @ v
+            scores = tf.matmul(q, k, transpose_b=True)
+            return (weigh(scores) if weigh else scores) @ v
 
-        return _whole(tf.map_fn(of_block, _blocks(q)))
+        if _block(case) == case.steps:
+            return of_block(q)
+        return _whole(tf.map_fn(of_block, _blocks(case, q)))
 
-    context = tf.map_fn(
-        of_head,
-        [_split(x @ W, case.heads) for W in (W_Q, W_K, W_V)],
-        fn_output_signature=x.dtype,
-    )
-    context = _join(context, case.heads)
+    heads = [_split(case, x @ W) for W in projections]
+    context = _join(case, _over_groups(of_heads, 1, heads)[0])
     return context, context @ W_O
 
 
-def _forward_and_backward(
-    case: Case, weigh: Weigh, x: Any, weights: list[Any]
-) -> Any:
+def _forward_and_backward(case: Case, x: Any, weights: list[Any]) -> Any:
     """The products that the output and the gradients are made of."""
-    function = functools.partial(_of_head_backward, weigh)
-    context, *slopes = _over_heads(function, 4, case.heads, x, x, weights)
-    return (
-        context @ weights[3],
-        _of_projections(case, x, context, slopes, weights),
-    )
 
+    def with_context(scores: Any, v: Any) -> list[Any]:
+        return [scores @ v]
 
-def _forward_then_backward(
-    case: Case, weigh: Weigh, x: Any, weights: list[Any]
-) -> Any:
-    """The same, the backward pass after the forward one."""
-    context, output = _forward(case, weigh, x, weights)
-    function = functools.partial(_slopes_of_head, weigh)
-    slopes = _over_heads(function, 3, case.heads, x, output, weights)
+    function = functools.partial(_over_blocks, case, with_context, None)
+    context, *slopes = _slopes(case, function, 4, x, x, weights)
+    output = context @ weights[3]
     return output, _of_projections(case, x, context, slopes, weights)
 
 
-def _over_heads(
+def _in_two_passes(case: Case, tensors: list[Any], weights: list[Any]) -> Any:
+    """The output, with a gradient that makes the scores again."""
+    import tensorflow as tf
+
+    x = tensors[0]
+
+    @tf.custom_gradient
+    def output_of(*weights: Any) -> Any:
+        context, output = _forward(case, x, weights, tf.exp)
+
+        def gradient(pull: Any) -> Any:
+            function = functools.partial(_over_blocks, case, None, tf.exp)
+            slopes = _slopes(case, function, 3, x, pull, weights)
+            dW, _dx = _of_projections(case, x, context, slopes, weights)
+            return [LITTLE * d for d in dW]
+
+        return output, gradient
+
+    return output_of(*weights)
+
+
+def _slopes(
+    case: Case,
     function: Callable[[list[Any]], list[Any]],
     count: int,
-    heads: int,
     x: Any,
     pull: Any,
     weights: list[Any],
@@ -134,102 +141,124 @@ def _over_heads(
     import tensorflow as tf
 
     *projections, W_O = weights
-    of_heads = [
-        *(_split(x @ W, heads) for W in projections),
-        _split(tf.matmul(pull, W_O, transpose_b=True), heads),
+    heads = [
+        *(_split(case, x @ W) for W in projections),
+        _split(case, tf.matmul(pull, W_O, transpose_b=True)),
     ]
-    results = tf.map_fn(
-        function, of_heads, fn_output_signature=[x.dtype] * count
-    )
-    return [_join(result, heads) for result in results]
+    results = _over_groups(function, count, heads)
+    return [_join(case, result) for result in results]
 
 
 def _of_projections(
     case: Case, x: Any, context: Any, slopes: list[Any], weights: list[Any]
-) -> Any:
+) -> tuple[list[Any], Any]:
+    """The gradients of the weights, and that of `x` if it is asked for."""
     import tensorflow as tf
 
     dW = [tf.einsum("btd,bte->de", x, slope) for slope in slopes]
     dW.append(tf.einsum("btd,bte->de", context, x))
     if case.way != "gradient":
-        return dW
-    dx = sum(
+        return dW, None
+    return dW, sum(
         tf.matmul(slope, W, transpose_b=True)
         for slope, W in zip(slopes, weights[:3], strict=True)
     )
-    return dx, dW
-
-
-def _of_head_backward(weigh: Weigh, of_one: list[Any]) -> list[Any]:
-    """Two products forward and four backward, each `(T, size)`."""
-    v = of_one[2]
-    return _over_blocks(weigh, of_one, lambda scores: [scores @ v])
-
-
-def _slopes_of_head(weigh: Weigh, of_one: list[Any]) -> list[Any]:
-    """The scores again, and four products backward, each `(T, size)`."""
-    return _over_blocks(weigh, of_one, lambda _scores: [])
 
 
 def _over_blocks(
-    weigh: Weigh, of_one: list[Any], more: Callable[[Any], list[Any]]
+    case: Case,
+    more: Callable[[Any, Any], list[Any]] | None,
+    weigh: Weigh | None,
+    given: list[Any],
 ) -> list[Any]:
     """What `more` makes of the scores, and the gradients of `q`, `k`, `v`."""
     import tensorflow as tf
 
-    q, k, v, pull = of_one
+    q, k, v, pull = given
 
     def of_block(dk_and_dv: Any, block: Any) -> Any:
         dk, dv, *_ = dk_and_dv
         q, pull = block
-        scores = weigh(tf.matmul(q, k, transpose_b=True))
+        scores = tf.matmul(q, k, transpose_b=True)
+        scores = weigh(scores) if weigh else scores
         d_scores = tf.matmul(pull, v, transpose_b=True)
         return (
             dk + tf.matmul(q, d_scores, transpose_a=True),
             dv + tf.matmul(pull, scores, transpose_a=True),
-            *more(scores),
+            *(more(scores, v) if more else []),
             d_scores @ k,
         )
 
-    blocks = _blocks(q), _blocks(pull)
-    zeros = tf.zeros_like(tf.transpose(k)), tf.zeros_like(tf.transpose(v))
-    of_query = [blocks[0][0]] * (len(more(q[:1] @ tf.transpose(k))) + 1)
+    zeros = (tf.zeros_like(_turned(k)), tf.zeros_like(_turned(v)))
+    if _block(case) == case.steps:
+        dk, dv, *results = of_block(zeros, (q, pull))
+        return [*results, _turned(dk), _turned(dv)]
+    blocks = _blocks(case, q), _blocks(case, pull)
+    of_query = [blocks[0][0]] * (2 if more else 1)
     dk, dv, *results = tf.scan(of_block, blocks, (*zeros, *of_query))
-    return [*map(_whole, results), tf.transpose(dk[-1]), tf.transpose(dv[-1])]
+    return [*map(_whole, results), _turned(dk[-1]), _turned(dv[-1])]
 
 
-def _split(x: Any, heads: int) -> Any:
-    """`(batch, T, heads size) -> (batch heads, T, size)`."""
+def _over_groups(
+    function: Callable[[list[Any]], Any], count: int, heads: list[Any]
+) -> list[Any]:
+    """`count` results of tensors `(groups, heads, T, size)`, group by group."""
     import tensorflow as tf
 
-    batch, steps, dim = x.shape
-    x = tf.reshape(x, (batch, steps, heads, dim // heads))
+    def of_group(heads: list[Any]) -> list[Any]:
+        results = function(heads)
+        return results if isinstance(results, list) else [results]
+
+    if heads[0].shape[0] == 1:
+        return [x[None] for x in of_group([x[0] for x in heads])]
+    signature = [heads[0].dtype] * count
+    results: list[Any] = tf.map_fn(
+        of_group, heads, fn_output_signature=signature
+    )
+    return results
+
+
+def _split(case: Case, x: Any) -> Any:
+    """`(batch, T, heads size) -> (groups, heads, T, size)`."""
+    import tensorflow as tf
+
+    size = case.dim // case.heads
+    together = min(case.heads * case.batch, max(1, MOST // case.steps**2))
+    x = tf.reshape(x, (case.batch, case.steps, case.heads, size))
     x = tf.transpose(x, (0, 2, 1, 3))
-    return tf.reshape(x, (batch * heads, steps, dim // heads))
+    return tf.reshape(x, (-1, together, case.steps, size))
 
 
-def _join(x: Any, heads: int) -> Any:
+def _join(case: Case, x: Any) -> Any:
     """The inverse of `_split`."""
     import tensorflow as tf
 
-    items, steps, size = x.shape
-    x = tf.reshape(x, (items // heads, heads, steps, size))
+    size = case.dim // case.heads
+    x = tf.reshape(x, (case.batch, case.heads, case.steps, size))
     x = tf.transpose(x, (0, 2, 1, 3))
-    return tf.reshape(x, (items // heads, steps, heads * size))
+    return tf.reshape(x, (case.batch, case.steps, case.dim))
 
 
-def _blocks(x: Any) -> Any:
-    """`(T, size) -> (blocks, block, size)`."""
+def _block(case: Case) -> int:
+    """How many queries are computed at once."""
+    return min(case.steps, max(FEWEST, MOST // case.steps))
+
+
+def _blocks(case: Case, x: Any) -> Any:
+    """`(1, T, size) -> (blocks, 1, block, size)`."""
     import tensorflow as tf
 
-    steps, size = x.shape
-    block = min(BLOCK, steps)
-    return tf.reshape(x, (steps // block, block, size))
+    return tf.reshape(x, (-1, 1, _block(case), x.shape[-1]))
 
 
 def _whole(blocks: Any) -> Any:
     """The inverse of `_blocks`."""
     import tensorflow as tf
 
-    count, block, size = blocks.shape
-    return tf.reshape(blocks, (count * block, size))
+    return tf.reshape(blocks, (1, -1, blocks.shape[-1]))
+
+
+def _turned(x: Any) -> Any:
+    import tensorflow as tf
+
+    return tf.linalg.matrix_transpose(x)

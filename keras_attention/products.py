@@ -104,7 +104,10 @@ def _of_pairs(query: Tensor, key: Tensor) -> tuple[Tensor, Callable[..., Any]]:
         by_key = ops.matmul(_transposed(query), upstream)
         return ops.matmul(upstream, key), _transposed(by_key)
 
-    return ops.matmul(query, _transposed(key)), gradient
+    import tensorflow as tf
+
+    # Asked for as one: in a loop, XLA copies the keys of a head to turn them.
+    return tf.matmul(query, key, transpose_b=True), gradient
 
 
 @ops.custom_gradient

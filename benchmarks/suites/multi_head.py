@@ -1,12 +1,11 @@
 """MultiHeadAttention beside keras.layers.MultiHeadAttention.
 
-Self-attention in each way of calling; the limit is the matrix products alone,
-`exponentials` the same with one exponential of each score, and `recomputed`, of
-training, with the scores and their exponentials twice. `start` is a program
-that does next to nothing, in the same way of calling.
+Self-attention in each way of calling. The limit is the matrix products alone;
+`least` is a layer of these and of one exponential of each score, whose memory is
+linear in the length, in the same way of calling.
 """
 
-from benchmarks import matrix_products, programs, ways
+from benchmarks import matrix_products, ways
 from benchmarks.cases import Case
 from benchmarks.sides import Side
 from benchmarks.suites import layers
@@ -37,11 +36,8 @@ def sides(case: Case) -> dict[str, Side]:
         name: ways.side(model, case.way, case.batch)
         for name, model in models.items()
     }
-    limits = {
-        "start": programs.started(models["ours"], case.way, case.batch),
+    return {
+        **compared,
         "limit": matrix_products.multi_head(case),
-        "exponentials": matrix_products.multi_head_exponentials(case),
+        "least": matrix_products.multi_head_least(case),
     }
-    if case.way in ways.TRAINING:
-        limits["recomputed"] = matrix_products.multi_head_recomputed(case)
-    return {**compared, **limits}

@@ -34,5 +34,4 @@ class SoftmaxAlignment(Normalizer):
         largest = ops.max(scores, axis=-1, keepdims=True, initial=HIDDEN)
         exponentials = ops.exp(scores - ops.stop_gradient(largest))
         total = ops.sum(exponentials, axis=-1, keepdims=True)
-        has_no_key = ops.equal(ops.shape(scores)[-1], 0)
-        return exponentials, total + ops.cast(has_no_key, total.dtype)
+        return exponentials, ops.where(total > 0.0, total, 1.0)  # Tv is 0.
