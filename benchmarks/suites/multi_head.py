@@ -1,8 +1,8 @@
 """MultiHeadAttention beside keras.layers.MultiHeadAttention.
 
 Self-attention in each way of calling. The limit is the matrix products alone;
-`least` is a layer of these and of one exponential of each score, whose memory is
-linear in the length, in the same way of calling.
+`least` is a layer of these and of one exponential of each score, whose memory
+is linear in the length, in the same way of calling.
 """
 
 from benchmarks import matrix_products, ways
