@@ -211,7 +211,7 @@ def build(name: str, size: Size) -> Pair:
 
 
 def sides(name: str, size: Size, way: str) -> dict[str, Side]:
-    """Ours, the peer's and the start of programs, run in one of the `ways`.
+    """Ours, the peer's and the least, run in one of the `ways`.
 
     A peer in another process is run in the fastest of its ways, whichever way
     ours is. It is trained by a `tf.function`, not by Keras's trainer, and so
@@ -234,7 +234,7 @@ def sides(name: str, size: Size, way: str) -> dict[str, Side]:
         "peer": _called(theirs)
         if isinstance(theirs, OtherModel)
         else ways.side(theirs, way, size.batch),
-        "start": programs.started(ours, way, size.batch),
+        "start": programs.run(programs.start(ours, way), way, size.batch),
     }
 
 

@@ -1,8 +1,9 @@
-"""The least that a layer takes that is compiled: the start of its programs.
+"""The least that a layer takes that is compiled.
 
-In a model of the same inputs, weights and output as ours, run in the same way,
-stands a layer whose program adds the weights up and writes the output; its
-gradient has the shapes of the weights. What a peer does in less time than that,
+`start`: in a model of the same inputs, weights and output as ours, run in the
+same way, stands a layer whose program adds up the weights and writes the output;
+its gradient has the shapes of the weights. `pairs`: a layer of the two products
+of all pairs, behind one with a weight. What a peer does in less time than that,
 no compiled layer does.
 """
 
@@ -39,14 +40,23 @@ class Program(keras.layers.Layer):
         import tensorflow as tf
 
         super().__init__()
-        self._function = (
-            tf.function(function, jit_compile=True) if jit_compile else function
-        )
+        self._function = function
+        self._compiled = tf.function(function, jit_compile=True)
+        self._jit_compile = jit_compile
+        self._programs: dict[Any, Any] = {}
         self._parts = [self.add_weight(shape, "normal") for shape in shapes]
 
     def call(self, *tensors: Any) -> Any:
         """What the function makes of inputs and weights."""
-        return self._function(list(tensors), [w.value for w in self._parts])
+        given = list(tensors), [w.value for w in self._parts]
+        if not self._jit_compile:
+            return self._function(*given)
+        # A concrete function is cheaper to call: no shapes are compared.
+        shapes = tuple(tuple(x.shape) for x in tensors)
+        if shapes not in self._programs:
+            program = self._compiled.get_concrete_function(*given)
+            self._programs[shapes] = program
+        return self._programs[shapes](*given)
 
 
 def start(model: keras.Model, way: str) -> keras.Model:
@@ -61,14 +71,40 @@ def start(model: keras.Model, way: str) -> keras.Model:
         total = tf.add_n([tf.zeros(()), *map(tf.reduce_sum, weights)])
         return tf.reshape(tf.concat([[total], rest], 0), (batch, *shape))
 
-    inputs = keras.tree.map_structure(
-        lambda x: keras.Input(x.shape[1:]), model.input
-    )
     shapes = [tuple(weight.shape) for weight in model.trainable_weights]
-    layer = Program(nothing, shapes, jit_compile=way in ALONE)
+    return _model(model, way, nothing, shapes)
+
+
+def pairs(model: keras.Model, way: str) -> keras.Model:
+    """A model like this one, with the two products of queries and keys."""
+
+    def attended(tensors: list[Any], weights: list[Any]) -> Any:
+        import tensorflow as tf
+
+        query, *others = map(tf.stop_gradient, tensors)
+        key = others[0] if others else query
+        scores = tf.matmul(
+            tf.tensordot(query, weights[0], 1), key, transpose_b=True
+        )
+        return tf.exp(scores) @ key
+
+    dim = model.inputs[0].shape[-1]
+    return _model(model, way, attended, [(dim, dim)])
+
+
+def run(model: keras.Model, way: str, batch: int) -> Side:
+    """One of these, run in this way; it has nothing to be compared."""
+    return Side(ways.side(model, way, batch).run)
+
+
+def _model(
+    like: keras.Model,
+    way: str,
+    function: Function,
+    shapes: list[tuple[int, ...]],
+) -> keras.Model:
+    inputs = keras.tree.map_structure(
+        lambda x: keras.Input(x.shape[1:]), like.input
+    )
+    layer = Program(function, shapes, jit_compile=way in ALONE)
     return keras.Model(inputs, layer(*keras.tree.flatten(inputs)))
-
-
-def started(model: keras.Model, way: str, batch: int) -> Side:
-    """`start`, run in this way; it has nothing to be compared."""
-    return Side(ways.side(start(model, way), way, batch).run)

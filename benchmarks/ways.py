@@ -19,6 +19,7 @@ Training:
 import functools
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import keras
 import numpy as np
@@ -51,6 +52,13 @@ def side(model: keras.Model, way: str, batch: int) -> Side:
     else:
         run = functools.partial(model, x)
     return Side(run, arrays)
+
+
+def traced_with(side: Side, target: Any, name: str, value: Any) -> Side:
+    """The side of one program, traced with another attribute of `target`."""
+    with mock.patch.object(target, name, value):
+        side.run()
+    return side
 
 
 def inputs_of(model: keras.Model, batch: int) -> list[Any]:

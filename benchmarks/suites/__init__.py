@@ -27,6 +27,7 @@ NAMES = (
     "local_predictive",
     "mechanisms",
     "overhead",
+    "checks",
     "fit",
     "start_up",
     "new_lengths",

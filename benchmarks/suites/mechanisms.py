@@ -3,16 +3,28 @@
 The peers are those of `benchmarks.peers`, each on the same weights. A peer
 that wants another Keras runs in a process of its own, in its fastest way, and
 its calls are timed there. `start` is the least of a compiled layer: a program
-that does next to nothing.
+that does next to nothing; `pairs`, of a dot product: a program of the products
+and one exponential of each score.
 """
 
 from typing import Any
 
-from benchmarks import comparison, peers
+from benchmarks import comparison, peers, programs
 from benchmarks.cases import Case
 from benchmarks.settings import Settings
 
 WAYS = ("eager", "predict", "fit", "fit_jit")
+
+#: Whose scores are a table of dot products, and whose peer is in this process.
+DOT_PRODUCTS = (
+    "luong_dot",
+    "luong_general",
+    "luong_general_self",
+    "scaled_dot",
+    "scaled_dot_self",
+    "cosine",
+    "sigmoid",
+)
 
 
 def cases(quick: bool) -> list[Case]:
@@ -28,8 +40,13 @@ def cases(quick: bool) -> list[Case]:
 
 
 def sides(case: Case) -> dict[str, Any]:
-    """Ours, the peer's, and the start of a program."""
-    return peers.sides(case.layer, case, case.way)
+    """Ours, the peer's, and the least of a program."""
+    compared = peers.sides(case.layer, case, case.way)
+    if case.layer in DOT_PRODUCTS:
+        ours, _peer = peers.build(case.layer, case)
+        pairs = programs.pairs(ours, case.way)
+        compared["pairs"] = programs.run(pairs, case.way, case.batch)
+    return compared
 
 
 def row(case: Case, settings: Settings) -> comparison.Row:

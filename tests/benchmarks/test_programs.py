@@ -3,7 +3,6 @@
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 
 import keras_attention as ka
 from benchmarks import programs, ways
@@ -28,6 +27,16 @@ def test_start_has_the_weights_and_the_output_of_the_model(model, way):
     assert len(output) == 3 * 5 * 4 and not output[1:].any()
 
 
+@pytest.mark.parametrize("way", ["predict", "jit"])
+def test_pairs_are_the_products_of_the_inputs(way):
+    x, y = keras.Input((5, 4)), keras.Input((3, 4))
+    pairs = programs.pairs(keras.Model([x, y], ka.Attention("dot")(x, y)), way)
+    query, key = np.ones((2, 5, 4)) / 9, np.full((2, 3, 4), 0.5)
+    (W,) = pairs.get_weights()
+    expected = np.exp(query @ W @ np.swapaxes(key, 1, 2)) @ key
+    np.testing.assert_allclose(pairs([query, key]), expected, rtol=1e-5)
+
+
 @pytest.mark.parametrize("way", ["fit", "fit_jit"])
 def test_its_weights_are_trained(model, way):
     start = programs.start(model, way)
@@ -42,11 +51,8 @@ def test_its_weights_are_trained(model, way):
 @pytest.mark.parametrize("way", ["predict", "fit", "fit_jit"])
 def test_it_is_a_program_where_ours_is(model, way):
     start = programs.start(model, way)
-    function = start.layers[-1]._function
-    is_program = isinstance(function, tf.types.experimental.GenericFunction)
-    assert is_program == (way != "fit_jit")
-    if is_program:
-        definition = function.get_concrete_function(
-            [tf.zeros((3, 5, 4))], [w.value for w in start.weights]
-        ).function_def
-        assert definition.attr["_XlaMustCompile"].b
+    ways.side(start, way, batch=3).run()
+    compiled = start.layers[-1]._programs
+    assert bool(compiled) == (way != "fit_jit")
+    for program in compiled.values():
+        assert program.function_def.attr["_XlaMustCompile"].b
