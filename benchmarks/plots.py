@@ -16,6 +16,10 @@ MEASURES = {
 }
 
 
+#: How lines are drawn of what is no layer.
+LIMITS = {"limit": "--", "least": ":"}
+
+
 def draw(result: dict[str, Any], path: Path) -> bool:
     """Draws time (left) and peak memory (right), a row of panels per mode.
 
@@ -104,10 +108,10 @@ def _number(value: float, _place: int) -> str:
 
 
 def _look(side: str) -> dict[str, Any]:
-    """Ours is the thick line, a limit dashed."""
+    """Ours is the thick line, a limit dashed or dotted."""
     if side == "ours":
         return {"color": "C0", "linewidth": 2.5, "marker": "o"}
-    if side == "limit":
-        return {"color": "0.4", "linestyle": "--"}
+    if side in LIMITS:
+        return {"color": "0.4", "linestyle": LIMITS[side]}
     colors = {"keras": "C1", "torch": "C3"}
     return {"color": colors.get(side, "C2"), "marker": "s"}

@@ -1,10 +1,10 @@
 """The least that a layer takes that is compiled.
 
 `start`: in a model of the same inputs, weights and output as ours, run in the
-same way, stands a layer whose program adds up the weights and writes the output;
-its gradient has the shapes of the weights. `pairs`: a layer of the two products
-of all pairs, behind one with a weight. What a peer does in less time than that,
-no compiled layer does.
+same way, stands a layer whose program adds up the weights and writes the
+output; its gradient has the shapes of the weights. `pairs`: a layer of the two
+products of all pairs, behind one with a weight. What a peer does in less time
+than that, no compiled layer does.
 """
 
 import math

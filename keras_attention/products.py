@@ -34,7 +34,7 @@ MANY = 64
 LANES = 16
 
 #: From how many pairs on a table is large.
-LARGE = 2**17
+LARGE = 2**15
 
 
 def by_matrix(x: Tensor, W: Tensor, axes: int = 1) -> Tensor:
@@ -101,8 +101,8 @@ def _by_column(
 @ops.custom_gradient
 def _of_pairs(query: Tensor, key: Tensor) -> tuple[Tensor, Callable[..., Any]]:
     def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
-        by_key = ops.matmul(_transposed(query), upstream)
-        return ops.matmul(upstream, key), _transposed(by_key)
+        by_key = _small_transposed(query, upstream)
+        return ops.matmul(upstream, key), by_key
 
     import tensorflow as tf
 
@@ -115,11 +115,21 @@ def _of_weights(
     weights: Tensor, value: Tensor
 ) -> tuple[Tensor, Callable[..., Any]]:
     def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
-        by_value = ops.matmul(_transposed(upstream), weights)
-        by_weights = ops.matmul(upstream, _transposed(value))
-        return by_weights, _transposed(by_value)
+        by_value = _small_transposed(upstream, weights)
+        return ops.matmul(upstream, _transposed(value)), by_value
 
     return ops.matmul(weights, value), gradient
+
+
+def _small_transposed(rows: Tensor, table: Tensor) -> Tensor:
+    """`table^T rows`, as `(rows^T table)^T`.
+
+    With an axis between: without, XLA sees through it, and multiplies by the
+    transposed table again.
+    """
+    rows, table = ops.expand_dims(rows, -3), ops.expand_dims(table, -3)
+    product = ops.matmul(_transposed(rows), table)
+    return ops.squeeze(_transposed(product), -3)
 
 
 def _summed_pairs(query: Tensor, key: Tensor) -> Tensor:
