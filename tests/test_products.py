@@ -286,3 +286,26 @@ def test_no_tensor_of_rank_four_meets_a_matrix(name, monkeypatch):
     layer = mechanisms.make(name)
     monkeypatch.setattr("keras.ops.matmul", watched)
     layer(**{k: x[None] for k, x in mechanisms.inputs(name).items()})
+
+
+#: As XLA writes a product whose left factor, the table, is transposed.
+BY_TRANSPOSED_TABLE = "lhs_batch_dims={0}, lhs_contracting_dims={1},"
+
+
+@pytest.mark.parametrize("large", [True, False])
+def test_xla_multiplies_by_no_transposed_table(large, monkeypatch):
+    """With the batch alone in front; left to itself, XLA does."""
+    if not large:
+        monkeypatch.setattr(products, "LARGE", float("inf"))
+
+    @tf.function(jit_compile=True)
+    def gradients(query, key):
+        with tf.GradientTape() as tape:
+            tape.watch([query, key])
+            scores = products.of_pairs(query, key)
+            context = products.of_weights(tf.sin(scores), key)
+        return tape.gradient(context, [query, key], output_gradients=query)
+
+    x = tf.ones((4, 256, 64))
+    program = gradients.experimental_get_compiler_ir(x, x)("optimized_hlo")
+    assert (BY_TRANSPOSED_TABLE in program) != large
