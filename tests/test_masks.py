@@ -3,6 +3,7 @@
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import keras_attention as ka
 from keras_attention import masks
@@ -240,3 +241,39 @@ def test_mask_of_the_queries_is_kept_and_that_of_the_caller_survives():
         ka.SelfAttentiveEmbedding(2, 3)(x),
     ):
         assert getattr(pooled, "_keras_mask", None) is None
+
+
+LARGEST = {
+    "float16": 6.5e4,
+    "bfloat16": 3e38,
+    "float32": 3e38,
+    "float64": 1e308,
+}
+
+
+@pytest.mark.parametrize("dtype", LARGEST)
+@pytest.mark.parametrize("jit_compile", [None, False, True])
+def test_steps_are_broken_by_what_is_no_number_alone(dtype, jit_compile):
+    """Not by the largest numbers, whose sum would be none."""
+    nan, inf, large = np.nan, np.inf, LARGEST[dtype]
+    rows = [[large] * 8, [-large] * 8, [0.0] * 8]
+    for broken in ([nan], [inf], [-inf], [inf, -inf], [large, nan]):
+        rows += [broken + [1.0] * (8 - len(broken))]
+    x = tf.constant(rows, dtype)[None]
+    finite = masks.finite
+    if jit_compile is not None:
+        finite = tf.function(finite, jit_compile=jit_compile)
+    kept, is_broken = finite(x)
+    expected = np.array([False] * 3 + [True] * 5)
+    np.testing.assert_array_equal(is_broken[0], expected)
+    kept = np.asarray(kept[0]).astype("float64")
+    given = np.asarray(x[0]).astype("float64")
+    np.testing.assert_array_equal(kept[:3], given[:3])
+    assert not kept[3:].any()
+
+
+def test_integers_are_never_broken():
+    x = keras.ops.ones((2, 3, 4), "int32")
+    kept, is_broken = masks.finite(x)
+    np.testing.assert_array_equal(kept, x)
+    assert not np.asarray(is_broken).any()
