@@ -59,7 +59,9 @@ class Program(keras.layers.Layer):
         return self._programs[shapes](*given)
 
 
-def start(model: keras.Model, way: str) -> keras.Model:
+def start(
+    model: keras.Model, way: str, kind: type[Program] = Program
+) -> keras.Model:
     """A model like this one, with a program that does next to nothing."""
     shape = model.output_shape[1:]
 
@@ -72,7 +74,7 @@ def start(model: keras.Model, way: str) -> keras.Model:
         return tf.reshape(tf.concat([[total], rest], 0), (batch, *shape))
 
     shapes = [tuple(weight.shape) for weight in model.trainable_weights]
-    return _model(model, way, nothing, shapes)
+    return _model(model, way, nothing, shapes, kind)
 
 
 def pairs(model: keras.Model, way: str) -> keras.Model:
@@ -102,9 +104,10 @@ def _model(
     way: str,
     function: Function,
     shapes: list[tuple[int, ...]],
+    kind: type[Program] = Program,
 ) -> keras.Model:
     inputs = keras.tree.map_structure(
         lambda x: keras.Input(x.shape[1:]), like.input
     )
-    layer = Program(function, shapes, jit_compile=way in ALONE)
+    layer = kind(function, shapes, jit_compile=way in ALONE)
     return keras.Model(inputs, layer(*keras.tree.flatten(inputs)))

@@ -2,8 +2,9 @@
 
 One example of 16 steps and 64 features, called as `layer(...)` in a loop of
 the user's own. `nothing` is a Keras layer that returns what it is given: less
-no layer of Keras takes. `start` is one that starts a compiled program, which
-does next to nothing: less no compiled layer takes.
+no layer of Keras takes. `start` is one that has the arguments of ours, each of
+which Keras looks at, and starts a compiled program, which does next to nothing:
+less no compiled layer takes that is called as ours.
 """
 
 from collections.abc import Callable
@@ -34,6 +35,25 @@ class Nothing(keras.layers.Layer):
         return query
 
 
+class Start(programs.Program):
+    """A program behind the arguments of ours."""
+
+    def call(
+        self,
+        query: Any,
+        value: Any = None,
+        key: Any = None,
+        query_mask: Any = None,
+        value_mask: Any = None,
+        attention_mask: Any = None,
+        use_causal_mask: bool = False,
+        return_attention_scores: bool = False,
+        training: bool | None = None,
+    ) -> Any:
+        """What the program makes of the query."""
+        return super().call(query)
+
+
 def cases(quick: bool) -> list[Case]:
     """A row for each layer."""
     return [Case(steps=16, way="eager", layer=layer) for layer in MODELS]
@@ -50,7 +70,7 @@ def sides(case: Case) -> dict[str, Side]:
     }
     idle = {
         "nothing": Nothing(),
-        "start": programs.start(models["ours"], case.way).layers[-1],
+        "start": _start(models["ours"]),
     }
     return {
         **{
@@ -62,6 +82,11 @@ def sides(case: Case) -> dict[str, Side]:
             for name, call in idle.items()
         },
     }
+
+
+def _start(model: keras.Model) -> Call:
+    layer: Call = programs.start(model, "eager", Start).layers[-1]
+    return layer
 
 
 def _called(call: Call, query: Any, value: Any) -> Callable[[], Any]:
