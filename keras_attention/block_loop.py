@@ -104,8 +104,10 @@ def _forward(
     widths: tuple[int, ...],
     dtype: str,
 ) -> list[Tensor]:
-    """The results: a loop over groups of examples and heads, in it one over
-    the blocks of rows, so that what a group's rows share is cut once."""
+    """The results: in a loop over examples and heads, one over their rows.
+
+    So what the rows of a group share is cut once.
+    """
 
     def of_group(tensors: list[Tensor]) -> list[Tensor]:
         rows = grid.rows()

@@ -100,11 +100,11 @@ def _by_column(
 
 @ops.custom_gradient
 def _of_pairs(query: Tensor, key: Tensor) -> tuple[Tensor, Callable[..., Any]]:
+    import tensorflow as tf
+
     def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
         by_key = _small_transposed(query, upstream)
         return ops.matmul(upstream, key), by_key
-
-    import tensorflow as tf
 
     # Asked for as one: in a loop, XLA copies the keys of a head to turn them.
     return tf.matmul(query, key, transpose_b=True), gradient
