@@ -15,6 +15,7 @@ import keras
 
 from benchmarks import ways
 from benchmarks.sides import Side
+from keras_attention import compilation
 
 Function = Callable[[list[Any], list[Any]], Any]
 
@@ -41,22 +42,26 @@ class Program(keras.layers.Layer):
 
         super().__init__()
         self._function = function
-        self._compiled = tf.function(function, jit_compile=True)
+        self._compiled = tf.function(self._flat, jit_compile=True)
         self._jit_compile = jit_compile
         self._programs: dict[Any, Any] = {}
         self._parts = [self.add_weight(shape, "normal") for shape in shapes]
 
     def call(self, *tensors: Any) -> Any:
         """What the function makes of inputs and weights."""
-        given = list(tensors), [w.value for w in self._parts]
+        given = [*compilation.given_variables(self), *tensors]
         if not self._jit_compile:
-            return self._function(*given)
+            return self._flat(*given)
         # A concrete function is cheaper to call: no shapes are compared.
         shapes = tuple(tuple(x.shape) for x in tensors)
         if shapes not in self._programs:
             program = self._compiled.get_concrete_function(*given)
             self._programs[shapes] = program
-        return self._programs[shapes](*given)
+        return compilation.called(self._programs[shapes], given)
+
+    def _flat(self, *given: Any) -> Any:
+        count = len(self._parts)
+        return self._function(list(given[count:]), list(given[:count]))
 
 
 def start(

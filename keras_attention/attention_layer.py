@@ -76,7 +76,13 @@ class AttentionLayer(ScoringAttention):
     ) -> Tensor | tuple[Tensor, Tensor]:
         """Context, and the weights if asked: see the class."""
         tensors = inputs.rows_and_shared(
-            query, value, key, query_mask, value_mask, attention_mask
+            query,
+            value,
+            key,
+            query_mask,
+            value_mask,
+            attention_mask,
+            hides_pairs=use_causal_mask,
         )
         return self.attend(
             tensors, use_causal_mask, return_attention_scores, training
@@ -137,17 +143,8 @@ class AttentionLayer(ScoringAttention):
             rows.get("attention_mask"),
             steps <= rows["position"] if causal else None,
         )
-        by_key = shared.get("value_mask")
-        if by_query is not None:
-            is_broken = rows["is_broken"] | shared["is_broken"]
-            scores = masks.poison(scores, is_broken)
-        portions, total = self.alignment.spread(
-            scores, masks.every(by_query, by_key)
-        )
-        if by_query is None:  # All see the same: no need to poison pairs.
-            is_broken = masks.reached(
-                by_key, rows["is_broken"], shared["is_broken"]
-            )
-            total = masks.poison(total, is_broken)
+        visible = masks.every(by_query, shared.get("value_mask"))
+        scores = inputs.poisoned(scores, rows, shared)
+        portions, total = self.alignment.spread(scores, visible)
         kept = self.kept(portions, rows, shared)
         return self.read.read(kept, shared["value"]), total, portions

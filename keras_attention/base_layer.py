@@ -73,12 +73,17 @@ class PooledLayer(BaseLayer):
 
 def _checked_and_compiled(call: Callable[..., Any]) -> Callable[..., Any]:
     signature = inspect.signature(call)
+    _self, *names = signature.parameters
 
     @functools.wraps(call)
     def checked_call(self: BaseLayer, *args: Any, **kwargs: Any) -> Any:
-        bound = signature.bind_partial(self, *args, **kwargs)
-        _self, *given = bound.arguments.items()
-        checked = boundary.checked(self, signature, dict(given))
+        given = dict(zip(names, args, strict=False))
+        given |= {name: kwargs[name] for name in names if name in kwargs}
+        if len(given) != len(args) + len(kwargs):
+            signature.bind_partial(
+                self, *args, **kwargs
+            )  # Tells what is wrong.
+        checked = boundary.checked(self, signature, given)
         return compilation.run(self, call, checked)
 
     # Else Keras refuses `layer([query, value])` without the right call.

@@ -132,13 +132,13 @@ def known_steps(layer: keras.Layer, name: str, steps: int | None) -> int:
 def _check_single_tensor(
     layer: keras.Layer, signature: inspect.Signature, name: str, value: Any
 ) -> None:
-    right_call = f"`{_name(layer)}({_first(signature)}, ...)`"
     if isinstance(value, (list, tuple, dict)):
         raise ValueError(
-            f"`{name}` must be one tensor: call {right_call} with separate "
-            f"arguments. Received: {name} of type {type(value).__name__}"
+            f"`{name}` must be one tensor: call `{_name(layer)}("
+            f"{_first(signature)}, ...)` with separate arguments. "
+            f"Received: {name} of type {type(value).__name__}"
         )
-    if hasattr(value, "row_splits"):
+    if hasattr(type(value), "row_splits"):
         raise ValueError(
             f"`{name}` must be a dense tensor. Received a ragged one: pass "
             f"`{name}.to_tensor()`, and the mask "

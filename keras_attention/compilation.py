@@ -23,7 +23,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import keras
 
@@ -36,6 +36,9 @@ MAX_PROGRAMS = 128
 #: The frames by which Keras's trainer is recognised. A test pins the name.
 TRAINER = "keras.src.backend.tensorflow.trainer"
 TRACING = "tensorflow.python.eager.polymorphic_function"
+
+#: Of each tensor its name, shape and dtype.
+Signature: TypeAlias = tuple[tuple[Any, tuple[int | None, ...], Any], ...]
 
 _enabled = True
 _plain = threading.local()  # Whether a layer runs as plain ops just now.
@@ -63,11 +66,18 @@ def run(
     """`call(layer, **arguments)`, compiled where that is promised."""
     if not _is_compiled_here(layer):
         return _as_plain_ops(layer, call, arguments)
+    import tensorflow as tf
+
     tensors, settings = _tensors_and_settings(arguments)
+    tensors = {
+        name: x if isinstance(x, tf.Tensor) else tf.convert_to_tensor(x)
+        for name, x in tensors.items()
+    }
+    signature = _signature(tensors)
     program = _program_of(layer, call, settings)
-    if not program.accepts(tensors):
+    if not program.accepts(signature):
         return _as_plain_ops(layer, call, arguments)
-    return program(layer, tensors)
+    return program(layer, tensors, signature)
 
 
 def in_trainer() -> bool:
@@ -179,29 +189,36 @@ class _Program:
     ) -> None:
         self._call = call
         self._settings = settings
-        # By signature, and by the inputs that have gradients.
+        # By signature; then by the inputs that have gradients, and how called.
         self._compiled: dict[Any, dict[Any, Any]] = {}
         self._updated: list[int] = []
 
-    def accepts(self, tensors: dict[str, Any]) -> bool:
+    def accepts(self, signature: Signature) -> bool:
         """Whether these shapes are compiled, or may still be."""
-        if any(None in tuple(t.shape)[1:] for t in tensors.values()):
-            return False
-        known = _signature(tensors) in self._compiled
-        return known or len(self._compiled) < MAX_SIGNATURES
+        if signature in self._compiled:
+            return True
+        is_known = all(None not in shape[1:] for _name, shape, _ in signature)
+        return is_known and len(self._compiled) < MAX_SIGNATURES
 
-    def __call__(self, layer: keras.Layer, tensors: dict[str, Any]) -> Any:
-        given = [*values_of(layer), *tensors.values()]
+    def __call__(
+        self,
+        layer: keras.Layer,
+        tensors: dict[Any, Any],
+        signature: Signature,
+    ) -> Any:
+        import tensorflow as tf
+
+        given = [*given_variables(layer), *tensors.values()]
         recorded = _recorded(tensors)
-        compiled = self._compiled.setdefault(_signature(tensors), {})
-        if recorded not in compiled:
+        kind = recorded, tf.executing_eagerly()
+        compiled = self._compiled.setdefault(signature, {})
+        if kind not in compiled:
             # A concrete function is cheaper to call: no shapes are compared.
             function = self._function(layer, tensors, recorded)
-            compiled[recorded] = function.get_concrete_function(*given)
-        outputs, updates, losses = compiled[recorded](*given)
-        variables = layer.variables
+            compiled[kind] = function.get_concrete_function(*given)
+        outputs, updates, losses = called(compiled[kind], given)
         for index, value in zip(self._updated, updates, strict=True):
-            variables[index].assign(value)
+            layer.variables[index].assign(value)
         for loss in losses:
             layer.add_loss(loss)
         return outputs
@@ -270,7 +287,35 @@ def _recorded(tensors: dict[Any, Any]) -> frozenset[Any]:
     )
 
 
-def _signature(tensors: dict[Any, Any]) -> tuple[Any, ...]:
+def given_variables(layer: keras.Layer) -> list[Any]:
+    """The layer's variables as a program gets them; in a graph, what they hold.
+
+    A program that reads a variable returns what it holds too, for its gradient.
+    """
+    import tensorflow as tf
+
+    values = [variable.value for variable in layer.variables]
+    if tf.executing_eagerly():
+        return values
+    return [tf.convert_to_tensor(value) for value in values]
+
+
+def called(compiled: Any, given: list[Any]) -> Any:
+    """`compiled(*given)` of a concrete function.
+
+    Where nothing records, no argument is compared with the signature: that
+    takes as long as a small program.
+    """
+    import tensorflow as tf
+    from tensorflow.python.eager import record
+
+    if not tf.executing_eagerly() or record.could_possibly_record():
+        return compiled(*given)
+    flat = [x.handle if isinstance(x, tf.Variable) else x for x in given]
+    return compiled._call_flat(flat, compiled.captured_inputs)
+
+
+def _signature(tensors: dict[Any, Any]) -> Signature:
     return tuple((k, tuple(t.shape), t.dtype) for k, t in tensors.items())
 
 
@@ -283,8 +328,9 @@ _own: weakref.WeakKeyDictionary[keras.Layer, dict[Any, _Program]] = (
 def _program_of(
     layer: keras.Layer, call: Callable[..., Any], settings: dict[str, Any]
 ) -> _Program:
-    key = (_fingerprint(layer), call, tuple(settings.items()))
-    programs = _shared if _may_share(layer) else _own.setdefault(layer, {})
+    fingerprint, may_share = _identity(layer)
+    key = (fingerprint, call, tuple(settings.items()))
+    programs = _shared if may_share else _own.setdefault(layer, {})
     if key not in programs:
         programs[key] = _Program(call, settings)
     if programs is _shared:
@@ -294,7 +340,7 @@ def _program_of(
     return programs[key]
 
 
-_fingerprints: weakref.WeakKeyDictionary[keras.Layer, str] = (
+_identities: weakref.WeakKeyDictionary[keras.Layer, tuple[str, bool]] = (
     weakref.WeakKeyDictionary()
 )
 
@@ -305,17 +351,21 @@ def forget_fingerprints() -> None:
     So that an attribute changed after the first call takes effect. All are
     forgotten, since a layer's config holds those of its stages.
     """
-    _fingerprints.clear()
+    _identities.clear()
+
+
+def _identity(layer: keras.Layer) -> tuple[str, bool]:
+    """The layer's fingerprint, and whether equal ones may share a program."""
+    known = _identities.get(layer)
+    if known is None:
+        known = _identities[layer] = _fingerprint(layer), _may_share(layer)
+    return known
 
 
 def _fingerprint(layer: keras.Layer) -> str:
     """Everything that the layer's mathematics depends on, as text."""
-    known = _fingerprints.get(layer)
-    if known is None:
-        config = _nameless(layer.get_config())
-        known = json.dumps([_qualified_name(layer), config], sort_keys=True)
-        _fingerprints[layer] = known
-    return known
+    config = _nameless(layer.get_config())
+    return json.dumps([_qualified_name(layer), config], sort_keys=True)
 
 
 def _nameless(config: Any) -> Any:

@@ -15,8 +15,22 @@ def rows_and_shared(
     query_mask: Tensor | None,
     value_mask: Tensor | None,
     attention_mask: Tensor | None,
+    hides_pairs: bool = False,
 ) -> tuple[Tensors, Tensors]:
     """The inputs of attention by who uses them, without masks that are None.
+
+    Keys that are hidden from all queries are 0. Where some queries see a key
+    and others do not, NaN and infinity have to be followed: then both also
+    tell what `is_broken`.
+
+    Args:
+        query: `(..., Tq, query_dim)`.
+        value: `(..., Tv, value_dim)`.
+        key: `(..., Tv, key_dim)`; None is the value.
+        query_mask: `(..., Tq)`.
+        value_mask: `(..., Tv)`.
+        attention_mask: `(..., Tv)` or `(..., Tq, Tv)`.
+        hides_pairs: Whether more than the masks hides keys from some queries.
 
     Returns:
         rows: Tensors `(..., Tq, n)`: `query`, its `position` among the keys
@@ -25,19 +39,26 @@ def rows_and_shared(
         shared: `key` and `value`, `(..., Tv, dim)`; `is_broken` and
             `value_mask`, `(..., 1, Tv)`.
     """
-    shared = memory(value, key, value_mask)
-    query, is_broken = masks.finite(query)
+    by_pair = _per_query(attention_mask, query)
+    by_key = masks.every(value_mask, _of_keys_alone(attention_mask, query))
     rows = {
-        "query": query,
-        "position": _positions(query, shared["key"]),
-        "is_broken": masks.of_queries(is_broken),
+        "position": _positions(query, value),
         "query_mask": masks.of_queries(query_mask),
-        "attention_mask": _per_query(attention_mask, query),
+        "attention_mask": by_pair,
     }
-    shared["value_mask"] = masks.every(
-        shared.get("value_mask"), _of_keys_alone(attention_mask, query)
-    )
-    return _given(rows), _given(shared)
+    if hides_pairs or by_pair is not None or query_mask is not None:
+        shared = memory(value, key, by_key)
+        rows |= _finite_row(query)
+    else:
+        shared = _given(
+            {
+                "key": masks.shown(value if key is None else key, by_key),
+                "value": masks.shown(value, by_key),
+                "value_mask": masks.of_keys(by_key),
+            }
+        )
+        rows["query"] = query
+    return _given(rows), shared
 
 
 def memory(
@@ -66,13 +87,22 @@ def row(query: Tensor, position: Tensor) -> Tensors:
         query: `(..., 1, dim)`.
         position: Integers `(batch,)`.
     """
-    query, is_broken = masks.finite(query)
     ones = [1] * (len(query.shape) - 1)
-    return {
-        "query": query,
-        "position": ops.reshape(position, (-1, *ones)),
-        "is_broken": masks.of_queries(is_broken),
-    }
+    place = ops.reshape(position, (-1, *ones))
+    return {**_finite_row(query), "position": place}
+
+
+def poisoned(scores: Tensor, rows: Tensors, shared: Tensors) -> Tensor:
+    """NaN for every pair of which one is broken, where that was looked for."""
+    if "is_broken" not in rows:
+        return scores
+    is_broken = ops.logical_or(rows["is_broken"], shared["is_broken"])
+    return masks.poison(scores, is_broken)
+
+
+def _finite_row(query: Tensor) -> Tensors:
+    query, is_broken = masks.finite(query)
+    return {"query": query, "is_broken": masks.of_queries(is_broken)}
 
 
 def _positions(query: Tensor, key: Tensor) -> Tensor:
@@ -99,7 +129,7 @@ def _of_keys_alone(mask: Tensor | None, query: Tensor) -> Tensor | None:
     """An `attention_mask` with an axis less than the inputs hides keys."""
     if mask is None or len(mask.shape) != len(query.shape) - 1:
         return None
-    return masks.of_keys(mask)
+    return mask
 
 
 def _given(tensors: dict[str, Tensor | None]) -> Tensors:

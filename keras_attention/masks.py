@@ -35,12 +35,26 @@ def of_queries(query_mask: Tensor | None) -> Tensor | None:
     return None if query_mask is None else ops.expand_dims(query_mask, -1)
 
 
+def shown(x: Tensor, mask: Tensor | None) -> Tensor:
+    """`x` with hidden steps set to 0, for what looks at all that is left.
+
+    NaN that is not hidden then shows by itself.
+
+    Args:
+        x: `(..., T, dim)`.
+        mask: `(..., T)`; None hides nothing.
+    """
+    if mask is None:
+        return x
+    return ops.where(ops.expand_dims(mask, -1), x, ops.zeros_like(x))
+
+
 def finite(x: Tensor) -> tuple[Tensor, Tensor]:
     """`x` with its broken steps set to 0, and which steps are broken.
 
     A step is broken if it holds NaN or infinity. Behind a mask it would leak
-    as 0 * NaN, forward and backward. So every layer computes with finite
-    steps, and `poison`s what a visible broken one reaches.
+    as 0 * NaN, forward and backward. Where some queries see it and others do
+    not, a layer computes with finite steps, and `poison`s what it reaches.
     """
     # So little of each number that no sum overflows: one product takes half the
     # time of a comparison, which XLA writes down before it is reduced.
@@ -56,22 +70,6 @@ def finite(x: Tensor) -> tuple[Tensor, Tensor]:
 def poison(x: Tensor, is_broken: Tensor) -> Tensor:
     """NaN where `is_broken`, so that a visible broken step stays visible."""
     return ops.where(is_broken, float("nan"), x)
-
-
-def reached(visible: Tensor | None, of_query: Tensor, of_key: Tensor) -> Tensor:
-    """Which queries meet a broken step, their own or a key's, `(..., Tq, 1)`.
-
-    Args:
-        visible: `(..., 1, Tv)`, the same for every query.
-        of_query: Whether a query is broken, `(..., Tq, 1)`.
-        of_key: Whether a key is broken, `(..., 1, Tv)`.
-    """
-    visible = ops.ones_like(of_key) if visible is None else visible
-    sees_any = ops.any(visible, axis=-1, keepdims=True)
-    sees_broken = ops.any(
-        ops.logical_and(visible, of_key), axis=-1, keepdims=True
-    )
-    return ops.logical_or(ops.logical_and(of_query, sees_any), sees_broken)
 
 
 def stepwise(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:

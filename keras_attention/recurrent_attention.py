@@ -88,8 +88,7 @@ class RecurrentAttention(ScoringAttention):
         """In float32 at least; NaN where something is broken."""
         query = self.score.project_query(rows["query"])
         scores = self.score.compare(query, memory["key"])
-        is_broken = ops.logical_or(rows["is_broken"], memory["is_broken"])
-        return masks.poison(widened(scores), is_broken)
+        return inputs.poisoned(widened(scores), rows, memory)
 
     def reading(
         self, rows: Tensors, memory: Tensors, weights: Tensor
@@ -169,13 +168,13 @@ class RecurrentAttention(ScoringAttention):
 
 def zeros(memory: Tensors) -> Tensor:
     """A number for each place, `(batch, 1, Tv)`, in float32 at least."""
-    dtype = widened(memory["value"]).dtype
-    return ops.cast(ops.zeros_like(memory["is_broken"]), dtype)
+    value = widened(memory["value"])
+    return masks.of_keys(ops.zeros_like(value[..., 0]))
 
 
 def start(memory: Tensors) -> Tensor:
     """1 at the first visible place, `(batch, 1, Tv)`: reading begins there."""
-    visible = ops.ones_like(memory["is_broken"])
+    visible = ops.ones_like(zeros(memory), "bool")
     if "value_mask" in memory:
         visible = ops.logical_and(visible, memory["value_mask"])
     number = ops.cumsum(ops.cast(visible, "int32"), axis=-1)

@@ -2,6 +2,7 @@
 
 import gc
 import importlib
+import itertools
 import os
 import subprocess
 import sys
@@ -47,8 +48,8 @@ def programs_run(monkeypatch):
     runs = []
     original = compilation._Program.__call__
 
-    def spy(self, layer, tensors):
-        outputs = original(self, layer, tensors)
+    def spy(self, layer, *tensors):
+        outputs = original(self, layer, *tensors)
         graph = tf.compat.v1.get_default_graph()
         runs.append(0 if tf.executing_eagerly() else _compiled_in(graph))
         return outputs
@@ -342,6 +343,49 @@ def test_gradients_by_the_inputs_that_are_watched(watched):
         found.append([loss, *tape.gradient(loss, sources)])
     assert len(found[0]) == len(watched) + 2
     _assert_close(*found)
+
+
+def test_a_variable_is_read_as_a_tensor_is():
+    """At each call; with and without a tape, whichever was compiled first."""
+    x, _y = _data()
+    layer = ka.LuongAttention("general")
+    for first, second in itertools.permutations((tf.constant, tf.Variable)):
+        compilation._shared.clear()
+        expected = layer(first(x), first(x))
+        given = second(x)
+        _assert_close(layer(given, given), expected)
+        with tf.GradientTape() as tape:
+            tape.watch(given)
+            output = layer(given, given)
+        assert tape.gradient(output, given) is not None
+        _assert_close(output, expected)
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "said"),
+    [
+        (3, {"nonsense": 1}, "nonsense"),
+        (2, {"value": 1}, "value"),
+        (11, {}, "too many positional"),
+    ],
+)
+def test_wrong_arguments_are_told(args, kwargs, said):
+    x = tf.ones((2, 3, 4))
+    with pytest.raises(TypeError, match=said):
+        ka.Attention().call(*[x] * args, **kwargs)
+
+
+def test_an_assigned_weight_is_seen_by_the_next_call():
+    x, _y = _data()
+    layer = ka.LuongAttention("general")
+    before = layer(x, x)
+    layer.score.W.assign(-2.0 * layer.score.W)
+    plain = ka.LuongAttention("general", jit_compile=False)
+    plain.build(x.shape, x.shape)
+    plain.set_weights(layer.get_weights())
+    after = layer(x, x)
+    _assert_close(after, plain(x, x))
+    assert np.abs(after - before).max() > 1e-3
 
 
 def test_forward_mode_gradients_beside_a_tape():

@@ -132,45 +132,6 @@ def test_causal_mask_is_anchored_at_the_last_key(queries):
     np.testing.assert_array_equal(np.asarray(weights)[0] > 0, expected > 0)
 
 
-def test_reached_are_queries_that_meet_a_broken_step():
-    nobody, queries = np.zeros((1, 1, 4), bool), np.zeros((1, 3, 1), bool)
-    second = queries.copy()
-    second[0, 1] = True
-    last = nobody.copy()
-    last[..., 3] = True
-    for visible, of_query, of_key, expected in (
-        (None, queries, nobody, [0, 0, 0]),
-        (None, queries, last, [1, 1, 1]),  # Every query sees it.
-        (~last, queries, last, [0, 0, 0]),  # None sees it.
-        (last, queries, last, [1, 1, 1]),
-        (None, second, nobody, [0, 1, 0]),
-        (~last, second, last, [0, 1, 0]),
-        (nobody, second, last, [0, 0, 0]),  # It meets no key at all.
-    ):
-        reached = masks.reached(visible, of_query, of_key)
-        reached = np.broadcast_to(reached, (1, 3, 1))
-        np.testing.assert_array_equal(reached[0, :, 0], np.bool_(expected))
-
-
-def test_reached_in_one_example_and_head_is_not_in_another():
-    of_key = np.zeros((2, 2, 1, 4), bool)
-    of_key[0, 1, 0, 2] = True
-    visible = np.ones((2, 1, 1, 4), bool)
-    of_query = np.zeros((2, 1, 3, 1), bool)
-    reached = np.asarray(masks.reached(visible, of_query, of_key))
-    assert reached.shape == (2, 2, 3, 1)
-    np.testing.assert_array_equal(
-        reached[..., 0], of_key.any(-1) & np.ones(3, bool)
-    )
-
-
-def test_no_key_reaches_nobody():
-    reached = masks.reached(
-        None, np.ones((1, 3, 1), bool), np.zeros((1, 1, 0), bool)
-    )
-    np.testing.assert_array_equal(reached, np.zeros((1, 3, 1)))
-
-
 def test_poison_is_where_it_is_broken_alone():
     x = np.array([[1.0], [2.0]], "float32")
     poisoned = masks.poison(x, np.array([[False], [True]]))

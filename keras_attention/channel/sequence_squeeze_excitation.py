@@ -82,17 +82,14 @@ class SequenceSqueezeExcitation(PerStepLayer):
         return_attention_scores: bool = False,
     ) -> Tensor | tuple[Tensor, Tensor]:
         """The rescaled sequence, and the scales if asked: see the class."""
-        x, is_broken = masks.finite(inputs)
-        if mask is not None:
-            x = ops.where(ops.expand_dims(mask, -1), x, 0.0)
+        x = masks.shown(inputs, mask)
         by_feature = self.channels == "features"
         z = _mean_of_steps(x, mask) if by_feature else ops.mean(x, axis=-1)
         s = self._excitation(z)
         if mask is not None:
             by_any = ops.any(mask, axis=-1, keepdims=True)
             s = ops.where(by_any if by_feature else mask, s, 0.0)
-        y = x * ops.expand_dims(s, -2 if by_feature else -1)
-        y = self._poisoned(y, is_broken, mask)
+        y = masks.shown(x * ops.expand_dims(s, -2 if by_feature else -1), mask)
         return (y, s) if return_attention_scores else y
 
     def _excitation(self, z: Tensor) -> Tensor:
@@ -100,18 +97,6 @@ class SequenceSqueezeExcitation(PerStepLayer):
         hidden = ops.relu(hidden + self.b if self.use_bias else hidden)
         s = products.by_matrix(hidden, self.V)
         return ops.sigmoid(s + self.c if self.use_bias else s)
-
-    def _poisoned(
-        self, y: Tensor, is_broken: Tensor, mask: Tensor | None
-    ) -> Tensor:
-        """NaN in every visible step, if one of them is broken."""
-        if mask is None:
-            mask = ops.ones_like(is_broken)
-        any_seen = ops.any(
-            ops.logical_and(is_broken, mask), axis=-1, keepdims=True
-        )
-        reached = ops.logical_and(any_seen, mask)
-        return masks.poison(y, ops.expand_dims(reached, -1))
 
 
 def _mean_of_steps(x: Tensor, mask: Tensor | None) -> Tensor:

@@ -58,7 +58,13 @@ class LocalMonotonicAttention(LocalAttention):
     ) -> Tensor | tuple[Tensor, Tensor]:
         """Context, and the weights if asked: see the class."""
         tensors = inputs.rows_and_shared(
-            query, value, key, query_mask, value_mask, attention_mask
+            query,
+            value,
+            key,
+            query_mask,
+            value_mask,
+            attention_mask,
+            hides_pairs=True,
         )
         if positions is None:
             positions = ops.arange(ops.shape(query)[-2], dtype="int32")

@@ -76,7 +76,13 @@ class LocalPredictiveAttention(LocalAttention):
     ) -> Tensor | tuple[Tensor, Tensor]:
         """Context, and the weights if asked: see the class."""
         tensors = inputs.rows_and_shared(
-            query, value, key, query_mask, value_mask, attention_mask
+            query,
+            value,
+            key,
+            query_mask,
+            value_mask,
+            attention_mask,
+            hides_pairs=True,
         )
         return self.attend(
             tensors,

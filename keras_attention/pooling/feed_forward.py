@@ -91,10 +91,9 @@ class FeedForwardAttention(PooledLayer):
         return_attention_scores: bool = False,
     ) -> Tensor | tuple[Tensor, Tensor]:
         """The pooled vector, and the weights if asked: see the class."""
-        e = masks.stepwise(self._score, inputs)
-        context, weights = pool(
-            ops.swapaxes(e, -1, -2), inputs, mask, self.alignment
-        )
+        h = masks.shown(inputs, mask)
+        e = ops.swapaxes(self._score(h), -1, -2)
+        context, weights = pool(e, h, mask, self.alignment)
         context, weights = ops.squeeze(context, -2), ops.squeeze(weights, -2)
         return (context, weights) if return_attention_scores else context
 

@@ -11,8 +11,8 @@ def pool(
     """The visible steps, each by its weight.
 
     Args:
-        scores: `(..., hops, T)`; NaN for steps that are not finite.
-        inputs: `(..., T, dim)`.
+        scores: `(..., hops, T)`.
+        inputs: `(..., T, dim)`, hidden steps 0.
         mask: `(..., T)`, True where visible.
         alignment: Turns scores into weights.
 
@@ -20,7 +20,6 @@ def pool(
         `(..., hops, dim)` and the weights, `(..., hops, T)`.
     """
     portions, total = alignment.spread(scores, masks.of_keys(mask))
-    finite_inputs, _ = masks.finite(inputs)
-    sums = products.of_weights(portions, finite_inputs)
+    sums = products.of_weights(portions, inputs)
     dtype = alignment.compute_dtype
     return divided(sums, total, dtype), divided(portions, total, dtype)

@@ -71,13 +71,10 @@ class SelfAttentiveEmbedding(PooledLayer):
         return_attention_scores: bool = False,
     ) -> Tensor | tuple[Tensor, Tensor]:
         """`M`, and `A` if asked: see the class."""
-        scores = masks.stepwise(
-            lambda H: products.by_matrix(
-                ops.tanh(products.by_matrix(H, self.W)), self.V
-            ),
-            inputs,
-        )
-        M, A = pool(ops.swapaxes(scores, -1, -2), inputs, mask, self.alignment)
+        H = masks.shown(inputs, mask)
+        hidden = ops.tanh(products.by_matrix(H, self.W))
+        scores = ops.swapaxes(products.by_matrix(hidden, self.V), -1, -2)
+        M, A = pool(scores, H, mask, self.alignment)
         if self.penalty:
             self.add_loss(self.penalty * _mean_penalty(A, mask))
         return (M, A) if return_attention_scores else M

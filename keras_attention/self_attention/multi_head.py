@@ -155,6 +155,7 @@ class MultiHeadAttention(StepwiseAttention):
             _for_heads(query_mask),
             _for_heads(value_mask),
             _pairs_for_heads(attention_mask, query),
+            hides_pairs=use_causal_mask,
         )
         rows["query"] = _heads(rows["query"], self.W_Q, self.b_Q)
         self._split(shared)
