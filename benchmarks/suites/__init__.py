@@ -27,7 +27,7 @@ NAMES = (
     "local_predictive",
     "mechanisms",
     "overhead",
-    "checks",
+    "masked",
     "fit",
     "start_up",
     "new_lengths",
