@@ -36,6 +36,7 @@ def over(
     sizes: list[Size],
     widths: tuple[int, ...],
     dtype: str,
+    is_forward_whole: bool,
 ) -> list[Tensor]:
     """`function(rows, shared, whole)`, one block at a time.
 
@@ -49,6 +50,7 @@ def over(
         sizes: The size of a block along each of them.
         widths: Of the results.
         dtype: Of the results.
+        is_forward_whole: Whether TensorFlow makes only gradients in blocks.
 
     Returns:
         For each width, `(..., n, width)`.
@@ -68,9 +70,12 @@ def over(
         grid.padded(x, place)
         for x, place in zip(keras.tree.flatten(structure), places, strict=True)
     ]
-    is_tensorflow = keras.backend.backend() == "tensorflow"
-    run = _looped if is_tensorflow else _mapped
-    results = run(of_block, grid, tensors, places, widths, dtype)
+    if keras.backend.backend() != "tensorflow":
+        results = _mapped(of_block, grid, tensors, places)
+    else:
+        in_blocks = functools.partial(_forward, widths=widths, dtype=dtype)
+        forward = _whole if is_forward_whole else in_blocks
+        results = _looped(of_block, grid, tensors, places, forward)
     return [grid.cropped(result) for result in results]
 
 
@@ -79,8 +84,7 @@ def _looped(
     grid: Grid,
     tensors: list[Tensor],
     places: list[Places],
-    widths: tuple[int, ...],
-    dtype: str,
+    forward: Callable[..., list[Tensor]],
 ) -> Any:
     @ops.custom_gradient
     def looped(*real: Tensor) -> tuple[list[Tensor], Callable[..., Any]]:
@@ -91,9 +95,16 @@ def _looped(
         # Else an eager tape keeps what the blocks compute in between.
         fixed = [ops.stop_gradient(x) for x in real]
         given = merged(tensors, fixed)
-        return _forward(function, grid, given, places, widths, dtype), gradient
+        return forward(function, grid, given, places), gradient
 
     return looped(*filter(is_real, tensors))
+
+
+def _whole(
+    function: Blocks, _grid: Grid, tensors: list[Tensor], _places: list[Places]
+) -> list[Tensor]:
+    """The results, of all blocks at once."""
+    return list(function(tensors))
 
 
 def _forward(
@@ -238,8 +249,6 @@ def _mapped(
     grid: Grid,
     tensors: list[Tensor],
     places: list[Places],
-    _widths: tuple[int, ...],
-    _dtype: str,
 ) -> list[Tensor]:
     """By the backend's own loop and recomputation."""
 

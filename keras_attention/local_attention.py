@@ -6,6 +6,7 @@ from keras import ops
 
 from keras_attention import (
     arguments,
+    compilation,
     inputs,
     masks,
     query_blocks,
@@ -125,6 +126,9 @@ class LocalAttention(ScoringAttention):
             self._numbers_per_query(kind, shared),
             widths=(shared["value"].shape[-1], 1),
             fewest=kind.fewest(self.radius, ops.shape(shared["value"])[-2]),
+            forward_numbers=self._numbers_per_query(
+                kind, shared, is_fused=compilation.by_xla()
+            ),
         )
         return divided(sums, total, self.compute_dtype)
 
@@ -165,15 +169,26 @@ class LocalAttention(ScoringAttention):
         )
 
     def _numbers_per_query(
-        self, kind: type[windows.Window], shared: Tensors, beside: float = 0
+        self,
+        kind: type[windows.Window],
+        shared: Tensors,
+        beside: float = 0,
+        is_fused: bool = False,
     ) -> Any:
-        """What the scores hold, and `beside` for each."""
+        """What the scores hold, and `beside` for each.
+
+        Args:
+            kind: Of window.
+            shared: What all queries share.
+            beside: Numbers for each score.
+            is_fused: Whether keys are gathered where they are summed.
+        """
         key, value = shared["key"], shared["value"]
         return kind.numbers_per_query(
             self.radius,
             ops.shape(value)[-2],
             self.score.numbers_per_pair() + beside,
-            key.shape[-1] + value.shape[-1],
+            0 if is_fused else key.shape[-1] + value.shape[-1],
         )
 
     def _attend(

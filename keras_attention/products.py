@@ -30,8 +30,8 @@ FEW = 128
 #: there are fewer, and they are multiplied faster.
 MANY = 64
 
-#: Sums that run side by side, as vectors in the processor do.
-LANES = 16
+#: Sums of a dot product that run side by side, before they are added up.
+LANES = 4
 
 #: From how many pairs on a table is large.
 LARGE = 2**15
@@ -139,12 +139,7 @@ def _summed_pairs(query: Tensor, key: Tensor) -> Tensor:
 
 
 def _summed_weights(weights: Tensor, value: Tensor) -> Tensor:
-    value_in_lanes = _in_lanes(value)
-    # Spread first, so that the gradient is summed in lanes too.
-    ones = ops.ones((value_in_lanes.shape[-1],), weights.dtype)
-    portions = ops.expand_dims(_transposed(weights) * ones, -2)
-    sums = ops.sum(portions * value_in_lanes, -3)
-    return ops.reshape(sums, (*ops.shape(sums)[:-2], 1, value.shape[-1]))
+    return ops.sum(_transposed(weights) * value, -2, keepdims=True)
 
 
 def _are_windows(rows: Tensor, columns: Tensor) -> bool:

@@ -45,6 +45,7 @@ def over_queries(
     numbers_per_query: Tensor | int,
     widths: tuple[int, ...],
     fewest: Any = GRAIN,
+    forward_numbers: Tensor | int | None = None,
 ) -> Any:
     """`function(rows, shared)`, computed over blocks of queries.
 
@@ -60,6 +61,8 @@ def over_queries(
             example; a tensor where lengths are unknown.
         widths: The last axis of each result.
         fewest: How many queries a block holds even beyond the budget.
+        forward_numbers: How many numbers a query takes where no gradient is
+            made; None is as many. If all fit, only the gradient has blocks.
 
     Returns:
         The results of `function`.
@@ -68,6 +71,8 @@ def over_queries(
     sizes = _sizes(axes, block_size, numbers_per_query, fewest)
     if sizes is None:
         return function(rows, shared)
+    if forward_numbers is None:
+        forward_numbers = numbers_per_query
     pure = compilation.stateless(layer, function)
     values = compilation.values_of(layer)
     return block_loop.over(
@@ -79,6 +84,7 @@ def over_queries(
         sizes,
         widths,
         "float64" if layer.compute_dtype == "float64" else "float32",
+        is_forward_whole=_sizes(axes, block_size, forward_numbers) is None,
     )
 
 

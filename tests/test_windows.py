@@ -1,5 +1,7 @@
 """Gathered windows and the whole sequence, masked, are the same attention."""
 
+import collections
+
 import keras
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import keras_attention as ka
-from keras_attention import windows
+from keras_attention import block_loop, compilation, query_blocks, windows
 from keras_attention.local_attention import LocalAttention
 
 LAYERS = {
@@ -115,6 +117,51 @@ def test_long_memories_are_gathered_compiled(name):
     layer._kind_of_window = lambda _shared: windows.Whole
     layer.jit_compile = False
     np.testing.assert_allclose(context, layer(x, x), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("jit_compile", [True, False])
+def test_windows_that_xla_never_writes_have_blocks_in_the_gradient_alone(
+    jit_compile, monkeypatch
+):
+    compilation._shared.clear()  # A program keeps the blocks it was made with.
+    monkeypatch.setattr(query_blocks, "BUDGET", 2**12)  # Of scores, not keys.
+    made = collections.Counter()
+    for name in ("_forward", "_gradient", "_whole"):
+        monkeypatch.setattr(block_loop, name, _counting(name, made))
+    x = np.random.default_rng(0).normal(size=(2, 64, 4)).astype("float32")
+    layer = ka.LocalMonotonicAttention(1, jit_compile=jit_compile)
+    layer.build(x.shape, x.shape)
+    layer._kind_of_window = lambda _shared: windows.Gathered
+    blocked = _gradients(layer, x)
+    forward = "_whole" if jit_compile else "_forward"
+    assert made == {forward: 1, "_gradient": 1}
+    monkeypatch.undo()
+    whole = ka.LocalMonotonicAttention(1, jit_compile=False)
+    whole.build(x.shape, x.shape)
+    whole.set_weights(layer.get_weights())
+    whole._kind_of_window = lambda _shared: windows.Whole
+    for one, other in zip(blocked, _gradients(whole, x), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
+    compilation._shared.clear()
+
+
+def _counting(name, made):
+    function = getattr(block_loop, name)
+
+    def counted(*args, **kwargs):
+        made[name] += 1
+        return function(*args, **kwargs)
+
+    return counted
+
+
+def _gradients(layer, x):
+    x = tf.constant(x)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        context = layer(x, x)
+        loss = tf.reduce_sum(tf.sin(context))
+    return [context, *tape.gradient(loss, [x, *layer.trainable_variables])]
 
 
 def test_a_score_of_places_scores_those_of_the_window():

@@ -11,11 +11,10 @@ from typing import Any
 
 import keras
 
-from benchmarks import comparison, ways
+from benchmarks import ways
 from benchmarks.cases import Case
 from benchmarks.sides import Side
 from benchmarks.suites import layers
-from keras_attention import masks
 
 WAYS = ("predict", "jit", "fit", "fit_jit")
 
@@ -55,9 +54,7 @@ def sides(case: Case) -> dict[str, Side]:
     unchecked = _model("ours", case)
     for model in (models["ours"], unchecked):
         model.set_weights(models["keras"].get_weights())
-    without = ways.side(unchecked, case.way, case.batch)
-    without = ways.traced_with(without, masks, "finite", _unchecked)
-    comparison.forget_programs()  # Ours would share them.
+    without = ways.unchecked(ways.side(unchecked, case.way, case.batch))
     return {
         **{
             name: ways.side(model, case.way, case.batch)
@@ -71,8 +68,3 @@ def _model(name: str, case: Case) -> keras.Model:
     make = {"ours": layers.OURS, "keras": layers.KERAS}[name]["multi_head"]
     x = keras.Input((case.steps, case.dim))
     return keras.Model(x, CALLS[case.layer](make(case), x))
-
-
-def _unchecked(x: Any) -> tuple[Any, Any]:
-    """As if no step were broken."""
-    return x, keras.ops.zeros(keras.ops.shape(x)[:-1], "bool")
