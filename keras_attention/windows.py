@@ -48,6 +48,30 @@ def gather_mask(mask: Tensor, place: Tensor) -> Tensor:
     return ops.squeeze(gather(flags, place), -1) > 0.5
 
 
+def before(sequence: Tensor, width: int) -> Tensor:
+    """The steps before each step, zeros before the first.
+
+    Args:
+        sequence: `(..., T, dim)`.
+        width: How many.
+
+    Returns:
+        `(..., T, width, dim)`.
+    """
+    steps = ops.shape(sequence)[-2]
+    ends = [[0, 0]] * (len(sequence.shape) - 2)
+    padded = ops.pad(sequence, [*ends, [width, 0], [0, 0]])
+    # Slices: XLA makes vectors of them, which it does not of a gather.
+    each = [padded[..., i : i + steps, :] for i in range(width)]
+    return ops.stack(each, axis=-2)
+
+
+def mask_before(mask: Tensor, width: int) -> Tensor:
+    """A mask `(..., T)` at the steps before each, False before the first."""
+    flags = ops.expand_dims(ops.cast(mask, "float32"), -1)
+    return ops.squeeze(before(flags, width), -1) > 0.5
+
+
 def exists(place: Tensor, steps: Tensor | int) -> Tensor:
     """Which places of a window lie inside the sequence."""
     return ops.logical_and(place >= 0, place < steps)

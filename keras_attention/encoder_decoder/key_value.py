@@ -35,7 +35,7 @@ class KeyValueAttention(PerStepLayer):
     Call arguments:
         inputs: `(batch, T, dim)`, `dim` divisible by `parts`.
         mask: `(batch, T)`, booleans or integers 0 and 1. Steps that are False
-            are not attended to, and attend to nothing.
+            are not attended to, and get zeros.
         return_attention_scores: Whether to also return the weights.
 
     Returns:
@@ -88,43 +88,35 @@ class KeyValueAttention(PerStepLayer):
         return_attention_scores: bool = False,
     ) -> Tensor | tuple[Tensor, Tensor]:
         """`h*`, and the weights if asked: see the class."""
-        h, is_broken = masks.finite(inputs)
+        h = masks.shown(inputs, mask)
         parts = ops.split(h, self.parts, axis=-1)
         k, v, p = parts[0], parts[min(1, self.parts - 1)], parts[-1]
-
-        steps = ops.shape(h)[-2]
-        start = ops.arange(steps, dtype="int32") - self.window
-        start = start + ops.zeros_like(h[..., 0], "int32")
-        place = windows.places(start, self.window)
-        weights = self._weights(k, place, is_broken, mask)
+        weights = self._weights(k, mask)
         r = self.read.read(
-            ops.expand_dims(weights, -2), windows.gather(v, place)
+            ops.expand_dims(weights, -2), windows.before(v, self.window)
         )
         r = ops.cast(ops.squeeze(r, -2), self.compute_dtype)
         h_star = ops.tanh(
             products.by_matrix(r, self.R) + products.by_matrix(p, self.X)
         )
-        if mask is not None:
-            is_broken = ops.logical_and(is_broken, mask)
-        h_star = masks.poison(h_star, ops.expand_dims(is_broken, -1))
         if not return_attention_scores:
             return h_star
+        steps = ops.shape(h)[-2]
+        start = ops.arange(steps, dtype="int32") - self.window
+        start = start + ops.zeros_like(h[..., 0], "int32")
         return h_star, windows.scatter(weights, start, steps)
 
-    def _weights(
-        self, k: Tensor, place: Tensor, is_broken: Tensor, mask: Tensor | None
-    ) -> Tensor:
+    def _weights(self, k: Tensor, mask: Tensor | None) -> Tensor:
         """`alpha_t` over the window, `(..., T, window)`."""
         scores = self.score.compare(
             ops.expand_dims(self.score.project_query(k), -2),
-            windows.gather(self.score.project_key(k), place),
+            windows.before(self.score.project_key(k), self.window),
         )
-        scores = masks.poison(
-            ops.squeeze(scores, -2), windows.gather_mask(is_broken, place)
+        is_step = ops.ones_like(k[..., 0], "bool") if mask is None else mask
+        return self.alignment.align(
+            ops.squeeze(scores, -2),
+            masks.every(
+                windows.mask_before(is_step, self.window),
+                masks.of_queries(mask),
+            ),
         )
-        visible = masks.every(
-            windows.exists(place, ops.shape(k)[-2]),
-            None if mask is None else windows.gather_mask(mask, place),
-            masks.of_queries(mask),
-        )
-        return self.alignment.align(scores, visible)
