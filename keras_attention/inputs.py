@@ -19,7 +19,8 @@ def rows_and_shared(
 ) -> tuple[Tensors, Tensors]:
     """The inputs of attention by who uses them, without masks that are None.
 
-    Keys that are hidden from all queries are 0. Where some queries see a key
+    Keys that are hidden from all queries are 0, and so are queries that see
+    nothing. Where some queries see a key
     and others do not, NaN and infinity have to be followed: then both also
     tell what `is_broken`.
 
@@ -57,7 +58,10 @@ def rows_and_shared(
                 "value_mask": masks.of_keys(by_key),
             }
         )
-        rows["query"] = query
+        sees_any = None
+        if by_key is not None:
+            sees_any = ops.any(by_key, axis=-1, keepdims=True)
+        rows["query"] = masks.shown(query, sees_any)
     return _given(rows), shared
 
 

@@ -132,6 +132,62 @@ def test_causal_mask_is_anchored_at_the_last_key(queries):
     np.testing.assert_array_equal(np.asarray(weights)[0] > 0, expected > 0)
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("kind", LAYERS)
+def test_an_example_that_sees_nothing_has_no_gradient(kind, bad):
+    """Whatever its query and its keys are."""
+    mask = np.array([[1, 1, 0, 1], [0, 0, 0, 0]], bool)
+    found = []
+    for value in (0.0, bad):
+        keras.utils.set_random_seed(0)
+        layer = LAYERS[kind]()
+        query, keys = QUERY.copy(), VALUE.copy()
+        query[1], keys[1] = value, value
+        with tf.GradientTape() as tape:
+            context = layer(query, keys, value_mask=mask)
+            loss = tf.reduce_sum(tf.sin(context))
+        found.append([context, *tape.gradient(loss, layer.trainable_variables)])
+    for clean, spoiled in zip(*found, strict=True):
+        np.testing.assert_allclose(spoiled, clean, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "looked_for"),
+    [
+        (None, False),
+        ("value_mask", False),
+        ("query_mask", True),
+        ("attention_mask", True),
+        ("use_causal_mask", True),
+    ],
+)
+def test_nan_is_looked_for_where_some_see_what_others_do_not(
+    name, looked_for, monkeypatch
+):
+    seen = []
+    original = masks.finite
+    monkeypatch.setattr(
+        masks, "finite", lambda x: seen.append(x) or original(x)
+    )
+    call = {
+        None: {},
+        "value_mask": {"value_mask": np.ones((B, S), bool)},
+        "query_mask": {"query_mask": np.ones((B, T), bool)},
+        "attention_mask": {"attention_mask": np.ones((B, T, S), bool)},
+        "use_causal_mask": {"use_causal_mask": True},
+    }[name]
+    ka.Attention(jit_compile=False)(QUERY, VALUE, **call)
+    assert bool(seen) is looked_for
+
+
+def test_shown_is_what_no_mask_hides():
+    x = np.array([[[1.0, np.nan], [np.inf, 2.0]]], "float32")
+    mask = np.array([[False, True]])
+    shown = masks.shown(x, mask)
+    np.testing.assert_array_equal(shown, [[[0, 0], [np.inf, 2]]])
+    assert masks.shown(x, None) is x
+
+
 def test_poison_is_where_it_is_broken_alone():
     x = np.array([[1.0], [2.0]], "float32")
     poisoned = masks.poison(x, np.array([[False], [True]]))

@@ -164,6 +164,18 @@ def _gradients(layer, x):
     return [context, *tape.gradient(loss, [x, *layer.trainable_variables])]
 
 
+@pytest.mark.parametrize("width", [1, 2, 5])
+def test_steps_before_each_step(width):
+    x = np.arange(1.0, 13.0).reshape(2, 3, 2)
+    padded = np.concatenate([np.zeros((2, width, 2)), x], axis=1)
+    expected = [[row[t : t + width] for t in range(3)] for row in padded]
+    np.testing.assert_array_equal(windows.before(x, width), expected)
+    mask = np.array([[True, False, True], [False, True, True]])
+    padded = np.concatenate([np.zeros((2, width), bool), mask], axis=1)
+    expected = [[row[t : t + width] for t in range(3)] for row in padded]
+    np.testing.assert_array_equal(windows.mask_before(mask, width), expected)
+
+
 def test_a_score_of_places_scores_those_of_the_window():
     x = np.eye(6, dtype="float32")[None]
     layer = ka.LocalMonotonicAttention(1, "location")
