@@ -103,3 +103,13 @@ def test_channels_are_features_or_steps():
 def test_ratio_must_be_a_positive_integer():
     with pytest.raises(ValueError, match="`ratio` must be a positive integer"):
         ka.SequenceSqueezeExcitation(ratio=0)
+
+
+@pytest.mark.parametrize("channels", ["features", "steps"])
+def test_a_visible_nan_stays_out_of_hidden_steps(channels):
+    x = np.random.default_rng(0).normal(size=(2, 4, 6)).astype("float32")
+    x[0, 1, 2] = np.nan
+    mask = np.array([[True, True, False, True]] * 2)
+    y = np.asarray(ka.SequenceSqueezeExcitation(channels)(x, mask=mask))
+    np.testing.assert_array_equal(y[:, 2], np.zeros((2, 6)))
+    assert np.isnan(y[0]).any() and np.isfinite(y[1]).all()
