@@ -33,7 +33,7 @@ def checked(
 ) -> dict[str, Any]:
     """The arguments of a call, with every mask turned into booleans."""
     for name, value in given.items():
-        if name != STATE:
+        if value is not None and name != STATE:
             _check_single_tensor(layer, signature, name, value)
     if "value" in signature.parameters and given.get("value") is None:
         query_and_value_shapes(layer, (), None)

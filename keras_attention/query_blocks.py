@@ -17,7 +17,7 @@ from keras_attention.base_layer import Tensor
 
 #: How many bytes the scores of one block may take: a block that stays in the
 #: processor's cache from one stage to the next is also the fastest.
-BUDGET = 4 * 2**20
+BUDGET = 8 * 2**20
 
 #: Queries in a block of products even beyond the budget: with fewer, adding up
 #: the gradients of keys and values takes longer than the products.

@@ -420,7 +420,7 @@ def test_an_unknown_batch_is_cut_example_by_example():
 
 
 def test_one_query_at_a_time_is_not_padded():
-    assert query_blocks._sizes([64, 1], None, 2**16) == [16, 1]
+    assert query_blocks._sizes([64, 1], None, 2**16) == [32, 1]
     assert query_blocks._sizes([64, 1], None, 2**30) == [1, 1]
     nothing = query_blocks._fitting([tf.constant(0), tf.constant(0)], 9)
     assert [int(size) for size in nothing] == [1, 1]
