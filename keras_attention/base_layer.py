@@ -79,10 +79,8 @@ def _checked_and_compiled(call: Callable[..., Any]) -> Callable[..., Any]:
     def checked_call(self: BaseLayer, *args: Any, **kwargs: Any) -> Any:
         given = dict(zip(names, args, strict=False))
         given |= {name: kwargs[name] for name in names if name in kwargs}
-        if len(given) != len(args) + len(kwargs):
-            signature.bind_partial(
-                self, *args, **kwargs
-            )  # Tells what is wrong.
+        if len(given) != len(args) + len(kwargs):  # An error that says why.
+            signature.bind_partial(self, *args, **kwargs)
         checked = boundary.checked(self, signature, given)
         return compilation.run(self, call, checked)
 
