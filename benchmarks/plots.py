@@ -113,5 +113,5 @@ def _look(side: str) -> dict[str, Any]:
         return {"color": "C0", "linewidth": 2.5, "marker": "o"}
     if side in LIMITS:
         return {"color": "0.4", "linestyle": LIMITS[side]}
-    colors = {"keras": "C1", "torch": "C3"}
+    colors = {"keras": "C1", "torch": "C3", "unchecked": "C4"}
     return {"color": colors.get(side, "C2"), "marker": "s"}

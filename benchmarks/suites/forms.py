@@ -198,6 +198,7 @@ def in_blocks(q: Any, k: Any, v: Any) -> Any:
         size,
         (k.shape[-2],),
         "float32",
+        is_forward_whole=False,
     )
     return scores
 

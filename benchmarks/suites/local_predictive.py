@@ -43,15 +43,16 @@ def sides(case: Case) -> dict[str, Side]:
     ours = keras.Model([query, value], local(query, value))
     all_keys = keras.Model([query, value], everywhere(query, value))
     models = {"ours": ours, "global": all_keys}
-    sides = {}
+    sides = {
+        name: ways.side(model, case.way, case.batch)
+        for name, model in models.items()
+    }
     if case.way != "eager":  # There, programs are looked for at each call.
-        without = ways.side(ours, case.way, case.batch)
-        sides["unchecked"] = ways.unchecked(without)
-    for name, model in models.items():
-        sides[name] = ways.side(model, case.way, case.batch)
+        again = ways.side(ours, case.way, case.batch)
+        sides["unchecked"] = ways.unchecked(again)
     return {
-        name: dataclasses.replace(sides[name], results=None)
-        for name in (*models, *sides)
+        name: dataclasses.replace(side, results=None)
+        for name, side in sides.items()
     }
 
 
