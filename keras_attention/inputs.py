@@ -20,9 +20,8 @@ def rows_and_shared(
     """The inputs of attention by who uses them, without masks that are None.
 
     Keys that are hidden from all queries are 0, and so are queries that see
-    nothing. Where some queries see a key
-    and others do not, NaN and infinity have to be followed: then both also
-    tell what `is_broken`.
+    nothing. Where some queries see a key and others do not, NaN and infinity
+    have to be followed: then both also tell what `is_broken`.
 
     Args:
         query: `(..., Tq, query_dim)`.
@@ -51,17 +50,8 @@ def rows_and_shared(
         shared = memory(value, key, by_key)
         rows |= _finite_row(query)
     else:
-        shared = _given(
-            {
-                "key": masks.shown(value if key is None else key, by_key),
-                "value": masks.shown(value, by_key),
-                "value_mask": masks.of_keys(by_key),
-            }
-        )
-        sees_any = None
-        if by_key is not None:
-            sees_any = ops.any(by_key, axis=-1, keepdims=True)
-        rows["query"] = masks.shown(query, sees_any)
+        shared = _shown(value, key, by_key)
+        rows["query"] = masks.shown(query, _any_of(by_key))
     return _given(rows), shared
 
 
@@ -82,6 +72,26 @@ def memory(
             "value_mask": masks.of_keys(value_mask),
         }
     )
+
+
+def _shown(
+    value: Tensor, key: Tensor | None, value_mask: Tensor | None
+) -> Tensors:
+    """As `memory`, for queries that all see the same keys."""
+    return _given(
+        {
+            "key": masks.shown(value if key is None else key, value_mask),
+            "value": masks.shown(value, value_mask),
+            "value_mask": masks.of_keys(value_mask),
+        }
+    )
+
+
+def _any_of(value_mask: Tensor | None) -> Tensor | None:
+    """Whether a key is visible at all, `(..., 1)`."""
+    if value_mask is None:
+        return None
+    return ops.any(value_mask, axis=-1, keepdims=True)
 
 
 def row(query: Tensor, position: Tensor) -> Tensors:
