@@ -57,29 +57,30 @@ def side(model: keras.Model, way: str, batch: int) -> Side:
 
 
 def traced_with(side: Side, target: Any, name: str, value: Any) -> Side:
-    """The side of one program, traced with another attribute of `target`."""
-    with mock.patch.object(target, name, value):
-        side.run()
-    return side
+    """The side of one program, traced with another attribute of `target`.
+
+    At its first call; neither before nor behind it are programs shared with
+    other sides.
+    """
+
+    def first() -> Any:
+        comparison.forget_programs()
+        with mock.patch.object(target, name, value):
+            returned = side.run()
+        comparison.forget_programs()
+        return returned
+
+    runs = iter([first])
+    return dataclasses.replace(side, run=lambda: next(runs, side.run)())
 
 
 def unchecked(side: Side) -> Side:
     """The side of ours, as if no input held NaN, for which nothing looks."""
-    runs = iter([functools.partial(_first_unchecked, side)])
-    return dataclasses.replace(side, run=lambda: next(runs, side.run)())
-
-
-def _first_unchecked(side: Side) -> Any:
-    """Traced so; neither before nor behind it are programs shared with ours."""
 
     def none_broken(x: Any) -> tuple[Any, Any]:
         return x, keras.ops.zeros(keras.ops.shape(x)[:-1], "bool")
 
-    comparison.forget_programs()
-    with mock.patch.object(masks, "finite", none_broken):
-        returned = side.run()
-    comparison.forget_programs()
-    return returned
+    return traced_with(side, masks, "finite", none_broken)
 
 
 def inputs_of(model: keras.Model, batch: int) -> list[Any]:

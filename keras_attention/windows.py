@@ -44,8 +44,7 @@ def gather(sequence: Tensor, place: Tensor) -> Tensor:
 
 def gather_mask(mask: Tensor, place: Tensor) -> Tensor:
     """A mask `(..., Tv)` at the places of the windows, `(..., Tq, width)`."""
-    flags = ops.expand_dims(ops.cast(mask, "float32"), -1)
-    return ops.squeeze(gather(flags, place), -1) > 0.5
+    return _as_mask(gather(_as_sequence(mask), place))
 
 
 def before(sequence: Tensor, width: int) -> Tensor:
@@ -68,8 +67,17 @@ def before(sequence: Tensor, width: int) -> Tensor:
 
 def mask_before(mask: Tensor, width: int) -> Tensor:
     """A mask `(..., T)` at the steps before each, False before the first."""
-    flags = ops.expand_dims(ops.cast(mask, "float32"), -1)
-    return ops.squeeze(before(flags, width), -1) > 0.5
+    return _as_mask(before(_as_sequence(mask), width))
+
+
+def _as_sequence(mask: Tensor) -> Tensor:
+    """`(..., T) -> (..., T, 1)`, of numbers."""
+    return ops.expand_dims(ops.cast(mask, "float32"), -1)
+
+
+def _as_mask(flags: Tensor) -> Tensor:
+    """Back again."""
+    return ops.squeeze(flags, -1) > 0.5
 
 
 def exists(place: Tensor, steps: Tensor | int) -> Tensor:
