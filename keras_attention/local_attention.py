@@ -18,7 +18,7 @@ from keras_attention.alignments.softmax import SoftmaxAlignment
 from keras_attention.base_layer import Shape, Tensor
 from keras_attention.inputs import Tensors
 from keras_attention.reads.weighted_sum import WeightedSumRead
-from keras_attention.stages import PlaceScore, Score, divided
+from keras_attention.stages import PlaceScore, Score
 from keras_attention.stepwise import ScoringAttention, State
 
 #: What a pair costs beside its score, in the time of numbers gathered: masks
@@ -113,24 +113,24 @@ class LocalAttention(ScoringAttention):
 
         def of_rows(rows: Tensors, shared: Tensors) -> tuple[Tensor, ...]:
             window = self._window(kind, rows, shared)
-            return self._attend(window, rows, shared, causal)
+            return self._attend(window, rows, shared, causal)[:1]
 
         if return_attention_scores:
             return self._with_weights(rows, shared, causal)
-        sums, total = query_blocks.over_queries(
+        (context,) = query_blocks.over_queries(
             self,
-            lambda rows, shared: of_rows(rows, shared)[:2],
+            of_rows,
             rows,
             shared,
             self.query_block_size,
             self._numbers_per_query(kind, shared),
-            widths=(shared["value"].shape[-1], 1),
+            widths=(shared["value"].shape[-1],),
             fewest=kind.fewest(self.radius, ops.shape(shared["value"])[-2]),
             forward_numbers=self._numbers_per_query(
                 kind, shared, is_fused=compilation.by_xla()
             ),
         )
-        return divided(sums, total, self.compute_dtype)
+        return ops.cast(context, self.compute_dtype)
 
     def recall(
         self, query: Tensor, memory: Tensors, state: State, position: Tensor
@@ -147,10 +147,9 @@ class LocalAttention(ScoringAttention):
     ) -> tuple[Tensor, Tensor]:
         """Context, and the weights over all keys."""
         window = self._window(self._kind_of_window(shared), rows, shared)
-        sums, total, portions = self._attend(window, rows, shared, causal)
-        weights = divided(portions, total, self.compute_dtype)
-        context = divided(sums, total, self.compute_dtype)
-        return context, window.spread(weights)
+        context, weights = self._attend(window, rows, shared, causal)
+        weights = ops.cast(weights, self.compute_dtype)
+        return ops.cast(context, self.compute_dtype), window.spread(weights)
 
     def _window(
         self, kind: type[windows.Window], rows: Tensors, shared: Tensors
@@ -197,8 +196,8 @@ class LocalAttention(ScoringAttention):
         rows: Tensors,
         shared: Tensors,
         causal: bool,
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Sums of values, what divides them, and the portions summed by."""
+    ) -> tuple[Tensor, Tensor]:
+        """Context and weights, both widened."""
         query = self.score.project_query(rows["query"])
         is_broken = ops.logical_or(
             rows["is_broken"], window.of_keys(shared["is_broken"])
@@ -210,17 +209,19 @@ class LocalAttention(ScoringAttention):
             scores, _visible(window, rows, shared, causal)
         )
         fall_off = self.fall_off(window.distance)
-        portions = portions * ops.cast(fall_off, portions.dtype)
-        kept = portions
+        # Divided before the values are read: XLA then writes the weights down,
+        # and does not make them again for each number of a value.
+        weights = portions * ops.cast(fall_off, portions.dtype) / total
+        kept = weights
         if "noise" in shared:
             kept = weight_dropout.drop(
-                portions,
+                weights,
                 self.dropout,
                 shared["noise"],
                 rows["position"],
                 window.place,
             )
-        return window.read(self.read, kept, shared["value"]), total, portions
+        return window.read(self.read, kept, shared["value"]), weights
 
 
 def _visible(

@@ -6,8 +6,9 @@ from collections.abc import Callable
 import keras
 from keras import ops
 
-from keras_attention import products
+from keras_attention import compilation, products
 from keras_attention.base_layer import Tensor
+from keras_attention.written_gradients import copied
 
 #: By which the largest numbers can be added up: of float16, and of the others.
 LITTLE_HALF = 1e-4
@@ -63,8 +64,31 @@ def finite(x: Tensor) -> tuple[Tensor, Tensor]:
     column = ops.full((x.shape[-1], 1), little, x.dtype)
     sums = ops.squeeze(products.by_matrix(x, column), -1)
     is_broken = ops.logical_not(ops.isfinite(sums))
-    zeros = ops.zeros_like(x)
-    return ops.where(ops.expand_dims(is_broken, -1), zeros, x), is_broken
+    return _without(x, is_broken), is_broken
+
+
+def _without(x: Tensor, is_broken: Tensor) -> Tensor:
+    """`x` with broken steps set to 0."""
+    if not compilation.by_xla():
+        return shown(x, ops.logical_not(is_broken))
+    return _without_any(*copied([x, is_broken]))
+
+
+@ops.custom_gradient
+def _without_any(
+    x: Tensor, is_broken: Tensor
+) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, None]]]:
+    """Only if there are any: else XLA sets each step to 0 or not whenever it
+    is read, and a step in many windows is read often.
+    """
+    is_whole = ops.logical_not(is_broken)
+
+    def gradient(upstream: Tensor) -> tuple[Tensor, None]:
+        return shown(upstream, is_whole), None
+
+    return ops.cond(
+        ops.any(is_broken), lambda: shown(x, is_whole), lambda: x
+    ), gradient
 
 
 def poison(x: Tensor, is_broken: Tensor) -> Tensor:
