@@ -289,8 +289,31 @@ def test_steps_are_broken_by_what_is_no_number_alone(dtype, jit_compile):
     assert not kept[3:].any()
 
 
-def test_integers_are_never_broken():
+@pytest.mark.parametrize("jit_compile", [None, False, True])
+def test_a_broken_step_has_no_gradient_of_either_order(jit_compile):
+    x = tf.constant([[[1.0, 2.0], [np.nan, 3.0], [4.0, np.inf], [5.0, 6.0]]])
+
+    def slopes(x):
+        with tf.GradientTape() as second:
+            second.watch(x)
+            with tf.GradientTape() as first:
+                first.watch(x)
+                cubes = (masks.finite(x)[0] + 1.0) ** 3
+            slope = first.gradient(cubes, x)
+        return slope, second.gradient(slope, x)
+
+    if jit_compile is not None:
+        slopes = tf.function(slopes, jit_compile=jit_compile)
+    of_cubes = 3 * np.square(x + 1), 6 * np.asarray(x + 1)
+    for slope, expected in zip(slopes(x), of_cubes, strict=True):
+        expected[0, 1:3] = 0.0
+        np.testing.assert_allclose(slope, expected)
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_integers_are_never_broken(jit_compile):
     x = keras.ops.ones((2, 3, 4), "int32")
-    kept, is_broken = masks.finite(x)
+    finite = tf.function(masks.finite, jit_compile=jit_compile)
+    kept, is_broken = finite(x)
     np.testing.assert_array_equal(kept, x)
     assert not np.asarray(is_broken).any()
