@@ -85,7 +85,7 @@ def _checked_and_compiled(call: Callable[..., Any]) -> Callable[..., Any]:
         return compilation.run(self, call, checked)
 
     # Else Keras refuses `layer([query, value])` without the right call.
-    checked_call.__signature__ = boundary.second_optional(  # type: ignore
+    checked_call.__signature__ = boundary.CallSignature.of(  # type: ignore
         signature
     )
     return checked_call

@@ -43,15 +43,38 @@ def checked(
     }
 
 
-def second_optional(signature: inspect.Signature) -> inspect.Signature:
-    """The signature of `call(query, value)` with a `value` of None."""
-    parameters = [
-        parameter.replace(default=None)
-        if parameter.name == "value"
-        else parameter
-        for parameter in signature.parameters.values()
-    ]
-    return signature.replace(parameters=parameters)
+class CallSignature(inspect.Signature):
+    """As Keras sees a call of ours: `call(query, value)`, with `value` None.
+
+    A setting that is not given gets no default. Of every argument Keras asks
+    whether it is a tensor; on Python 3.11 each "no" takes it 9 microseconds.
+    """
+
+    @classmethod
+    def of(cls, signature: inspect.Signature) -> "CallSignature":
+        """The same arguments, `value` optional."""
+        return cls(
+            [
+                parameter.replace(default=None)
+                if parameter.name == "value"
+                else parameter
+                for parameter in signature.parameters.values()
+            ]
+        )
+
+    def bind(self, *args: Any, **kwargs: Any) -> inspect.BoundArguments:
+        """What was given."""
+        return _Given(self, super().bind(*args, **kwargs).arguments)
+
+
+class _Given(inspect.BoundArguments):
+    """Arguments of a call."""
+
+    def apply_defaults(self) -> None:
+        """Tensors that are not given are None."""
+        for name, parameter in self.signature.parameters.items():
+            if parameter.default is None and name != "training":
+                self.arguments.setdefault(name, None)
 
 
 def is_mask(name: str) -> bool:

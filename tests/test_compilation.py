@@ -13,6 +13,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from keras.src.layers import layer as keras_layer
 from tensorflow.core.protobuf import saved_model_pb2
 
 import keras_attention as ka
@@ -373,6 +374,50 @@ def test_wrong_arguments_are_told(args, kwargs, said):
     x = tf.ones((2, 3, 4))
     with pytest.raises(TypeError, match=said):
         ka.Attention().call(*[x] * args, **kwargs)
+
+
+def test_keras_is_not_asked_about_settings(monkeypatch):
+    """Whether `training` is a tensor takes it longer to tell than to bind."""
+    asked = []
+    original = keras_layer.is_backend_tensor_or_symbolic
+
+    def spy(x, *args, **kwargs):
+        asked.append(x)
+        return original(x, *args, **kwargs)
+
+    layer, query = ka.Attention("dot"), tf.ones((1, 2, 3))
+    layer(query, query)
+    module = "keras.src.layers.layer.is_backend_tensor_or_symbolic"
+    monkeypatch.setattr(module, spy)
+    layer(query, query)
+    assert any(x is query for x in asked)
+    assert not any(isinstance(x, bool) for x in asked)
+    # Of the tensors `key` and three masks; none of `training`.
+    assert sum(x is None for x in asked) == 4
+
+
+def test_settings_of_an_outer_layer_and_of_the_call_arrive():
+    """Though they have no default while Keras binds them."""
+    seen = []
+
+    class Attention(ka.Attention):
+        def call(
+            self, query, value, key=None, training=None, use_causal_mask=True
+        ):
+            seen.append((training, use_causal_mask))
+            return super().call(query, value)
+
+    query = tf.ones((1, 2, 3))
+    attend = Attention("dot", jit_compile=False)
+    inputs = keras.Input((2, 3))
+    model = keras.Model(inputs, attend(inputs, inputs))
+    seen.clear()
+    model(query, training=True)
+    attend(query, query, training=False, use_causal_mask=False)
+    attend(query, query)
+    assert seen[0] == (True, True)
+    assert seen[1] == (False, False)
+    assert not seen[2][0] and seen[2][1]
 
 
 def test_an_assigned_weight_is_seen_by_the_next_call():

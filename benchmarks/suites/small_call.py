@@ -2,11 +2,12 @@
 
 One example of 16 steps and 64 features, called as `layer(...)` in a loop of
 the user's own. `nothing` is a Keras layer that returns what it is given: less
-no layer of Keras takes. `start` is one that has the arguments of ours, each of
-which Keras looks at, and starts a compiled program, which does next to nothing:
-less no compiled layer takes that is called as ours.
+no layer of Keras takes. `start` is one that has the arguments of ours and
+starts a compiled program, which does next to nothing: less no compiled layer
+takes that is called as ours.
 """
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from benchmarks import programs, ways
 from benchmarks.cases import Case
 from benchmarks.sides import Side, arrays
 from benchmarks.suites import layers
+from keras_attention.boundary import CallSignature
 
 Call = Callable[..., Any]
 
@@ -52,6 +54,8 @@ class Start(programs.Program):
     ) -> Any:
         """What the program makes of the query."""
         return super().call(query)
+
+    call.__signature__ = CallSignature.of(inspect.signature(call))
 
 
 def cases(quick: bool) -> list[Case]:
