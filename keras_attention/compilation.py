@@ -291,10 +291,12 @@ def given_variables(layer: keras.Layer) -> list[Any]:
     """The layer's variables as a program gets them; in a graph, what they hold.
 
     A program that reads a variable returns what it holds too, for its gradient.
+    To the layer's half precision it is the program that casts them.
     """
     import tensorflow as tf
 
-    values = [variable.value for variable in layer.variables]
+    with keras.src.backend.common.variables.AutocastScope(None):
+        values = [variable.value for variable in layer.variables]
     if tf.executing_eagerly():
         return values
     return [tf.convert_to_tensor(value) for value in values]

@@ -420,6 +420,28 @@ def test_settings_of_an_outer_layer_and_of_the_call_arrive():
     assert not seen[2][0] and seen[2][1]
 
 
+def test_weights_reach_a_program_as_they_are_kept(monkeypatch):
+    """Not in half precision: each would be cast by an operation of its own."""
+    dtypes = []
+    original = compilation.called
+
+    def spy(compiled, given):
+        dtypes.append([x.dtype for x in given])
+        return original(compiled, given)
+
+    monkeypatch.setattr(compilation, "called", spy)
+    layer = ka.LuongAttention("general", dtype="mixed_bfloat16")
+    query = tf.ones((1, 2, 3))
+    with tf.GradientTape() as tape:
+        output = layer(query, query)
+    assert output.dtype == tf.bfloat16
+    gradient = tape.gradient(output, layer.trainable_variables[0].value)
+    assert gradient.dtype == tf.float32
+    count = len(layer.variables)
+    assert not {tf.bfloat16} & set(dtypes[0][:count])
+    assert set(dtypes[0][count:]) == {tf.bfloat16}
+
+
 def test_an_assigned_weight_is_seen_by_the_next_call():
     x, _y = _data()
     layer = ka.LuongAttention("general")
