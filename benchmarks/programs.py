@@ -3,8 +3,9 @@
 `start`: in a model of the same inputs, weights and output as ours, run in the
 same way, stands a layer whose program adds up the weights and writes the
 output; its gradient has the shapes of the weights. `pairs`: a layer of the two
-products of all pairs, behind one with a weight. What a peer does in less time
-than that, no compiled layer does.
+products of all pairs, behind one with a weight. `units`: one of an additive
+score of a single query. What a peer does in less time than that, no compiled
+layer does.
 """
 
 import math
@@ -97,6 +98,26 @@ def pairs(model: keras.Model, way: str) -> keras.Model:
 
     dim = model.inputs[0].shape[-1]
     return _model(model, way, attended, [(dim, dim)])
+
+
+def units(model: keras.Model, way: str) -> keras.Model:
+    """A model like this one, with the products of an additive score.
+
+    Of one query, and with one exponential of each key and unit.
+    """
+
+    def attended(tensors: list[Any], weights: list[Any]) -> Any:
+        import tensorflow as tf
+
+        query, *others = map(tf.stop_gradient, tensors)
+        key = others[0] if others else query
+        W, U, v = weights
+        projected = tf.tensordot(query[:, :1], W, 1) + tf.tensordot(key, U, 1)
+        scores = tf.tensordot(tf.exp(projected), v, 1)
+        return tf.matmul(tf.exp(scores), key, transpose_a=True)
+
+    dim = model.inputs[0].shape[-1]
+    return _model(model, way, attended, [(dim, dim), (dim, dim), (dim, 1)])
 
 
 def run(model: keras.Model, way: str, batch: int) -> Side:

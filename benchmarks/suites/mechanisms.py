@@ -3,8 +3,9 @@
 The peers are those of `benchmarks.peers`, each on the same weights. A peer
 that wants another Keras runs in a process of its own, in its fastest way, and
 its calls are timed there. `start` is the least of a compiled layer: a program
-that does next to nothing; `pairs`, of a dot product: a program of the products
-and one exponential of each score.
+that does next to nothing; `products` a program of the products: of a dot
+product, with one exponential of each score; of a single query's additive score,
+with one of each key and unit.
 """
 
 from typing import Any
@@ -15,7 +16,7 @@ from benchmarks.settings import Settings
 
 WAYS = ("eager", "predict", "fit", "fit_jit")
 
-#: Whose scores are a table of dot products, and whose peer is in this process.
+#: Whose scores are a table of dot products.
 DOT_PRODUCTS = (
     "luong_dot",
     "luong_general",
@@ -25,6 +26,21 @@ DOT_PRODUCTS = (
     "cosine",
     "sigmoid",
 )
+
+
+#: Whose scores are additive, of a single query.
+ADDITIVE_STEPS = (
+    "bahdanau_tfa_step",
+    "bahdanau_many_to_one",
+    "bahdanau_normalized_tfa_step",
+    "monotonic_additive_tfa_step",
+)
+
+#: The products of each, in a program.
+PRODUCTS = {
+    **dict.fromkeys(DOT_PRODUCTS, programs.pairs),
+    **dict.fromkeys(ADDITIVE_STEPS, programs.units),
+}
 
 
 def cases(quick: bool) -> list[Case]:
@@ -42,10 +58,10 @@ def cases(quick: bool) -> list[Case]:
 def sides(case: Case) -> dict[str, Any]:
     """Ours, the peer's, and the least of a program."""
     compared = peers.sides(case.layer, case, case.way)
-    if case.layer in DOT_PRODUCTS:
+    if case.layer in PRODUCTS:
         ours, _peer = peers.build(case.layer, case)
-        pairs = programs.pairs(ours, case.way)
-        compared["pairs"] = programs.run(pairs, case.way, case.batch)
+        products = PRODUCTS[case.layer](ours, case.way)
+        compared["products"] = programs.run(products, case.way, case.batch)
     return compared
 
 
