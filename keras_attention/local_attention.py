@@ -18,7 +18,7 @@ from keras_attention.alignments.softmax import SoftmaxAlignment
 from keras_attention.base_layer import Shape, Tensor
 from keras_attention.inputs import Tensors
 from keras_attention.reads.weighted_sum import WeightedSumRead
-from keras_attention.stages import PlaceScore, Score
+from keras_attention.stages import PlaceScore, Score, divided
 from keras_attention.stepwise import ScoringAttention, State
 
 #: What a pair costs beside its score, in the time of numbers gathered: masks
@@ -147,8 +147,8 @@ class LocalAttention(ScoringAttention):
     ) -> tuple[Tensor, Tensor]:
         """Context, and the weights over all keys."""
         window = self._window(self._kind_of_window(shared), rows, shared)
-        context, weights = self._attend(window, rows, shared, causal)
-        weights = ops.cast(weights, self.compute_dtype)
+        context, portions, total = self._attend(window, rows, shared, causal)
+        weights = divided(portions, total, self.compute_dtype)
         return ops.cast(context, self.compute_dtype), window.spread(weights)
 
     def _window(
@@ -196,8 +196,8 @@ class LocalAttention(ScoringAttention):
         rows: Tensors,
         shared: Tensors,
         causal: bool,
-    ) -> tuple[Tensor, Tensor]:
-        """Context and weights, both widened."""
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Context, widened, and the portions and total of the weights."""
         query = self.score.project_query(rows["query"])
         is_broken = ops.logical_or(
             rows["is_broken"], window.of_keys(shared["is_broken"])
@@ -209,19 +209,18 @@ class LocalAttention(ScoringAttention):
             scores, _visible(window, rows, shared, causal)
         )
         fall_off = self.fall_off(window.distance)
-        # Divided before the values are read: XLA then writes the weights down,
-        # and does not make them again for each number of a value.
-        weights = portions * ops.cast(fall_off, portions.dtype) / total
-        kept = weights
+        portions = portions * ops.cast(fall_off, portions.dtype)
+        kept = portions
         if "noise" in shared:
             kept = weight_dropout.drop(
-                weights,
+                portions,
                 self.dropout,
                 shared["noise"],
                 rows["position"],
                 window.place,
             )
-        return window.read(self.read, kept, shared["value"]), weights
+        context = window.read(self.read, kept, total, shared["value"])
+        return context, portions, total
 
 
 def _visible(

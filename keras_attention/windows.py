@@ -168,8 +168,10 @@ class Window:
         """A mask `(..., Tq, Tv)` at the places, `(..., Tq, n)`."""
         raise NotImplementedError
 
-    def read(self, read: Read, weights: Tensor, value: Tensor) -> Tensor:
-        """The context of weights `(..., Tq, n)`, `(..., Tq, dim)`."""
+    def read(
+        self, read: Read, portions: Tensor, total: Tensor, value: Tensor
+    ) -> Tensor:
+        """The context of portions `(..., Tq, n)` over their total."""
         raise NotImplementedError
 
     def spread(self, weights: Tensor) -> Tensor:
@@ -229,9 +231,13 @@ class Gathered(Window):
             flags = ops.pad(flags, [*ends, [0, 1]])
         return ops.take_along_axis(flags, within, axis=-1) > 0
 
-    def read(self, read: Read, weights: Tensor, value: Tensor) -> Tensor:
+    def read(
+        self, read: Read, portions: Tensor, total: Tensor, value: Tensor
+    ) -> Tensor:
         """The values of the window are read."""
-        each = ops.expand_dims(weights, -2)
+        # Divided before: XLA writes a quotient down, and what it does not, it
+        # makes again for each number that it reads.
+        each = ops.expand_dims(portions / total, -2)
         return ops.squeeze(read.read(each, gather(value, self.place)), -2)
 
     def spread(self, weights: Tensor) -> Tensor:
@@ -273,9 +279,11 @@ class Whole(Window):
         """As it is."""
         return mask
 
-    def read(self, read: Read, weights: Tensor, value: Tensor) -> Tensor:
+    def read(
+        self, read: Read, portions: Tensor, total: Tensor, value: Tensor
+    ) -> Tensor:
         """All values are read."""
-        return read.read(weights, value)
+        return read.read(portions, value) / total
 
     def spread(self, weights: Tensor) -> Tensor:
         """They are."""
