@@ -78,8 +78,10 @@ def _without(x: Tensor, is_broken: Tensor) -> Tensor:
 def _without_any(
     x: Tensor, is_broken: Tensor
 ) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, None]]]:
-    """Only if there are any: else XLA sets each step to 0 or not whenever it
-    is read, and a step in many windows is read often.
+    """The same, in a branch that XLA takes only if there are any.
+
+    Without one it would choose 0 or not each time that a step is read, and of
+    windows a step is in many.
     """
     is_whole = ops.logical_not(is_broken)
 
