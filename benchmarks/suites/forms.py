@@ -31,17 +31,22 @@ Form = Callable[..., Any]
 
 
 def cases(quick: bool) -> list[Case]:
-    """Dot products, windows and the additive score, in four ways."""
+    """Dot products, windows and the additive score, in four ways.
+
+    Many dot products in two, forward.
+    """
     dot = {"batch": 2, "steps": 2048, "dim": 64, "heads": 4, "layer": "dot"}
     additive = {"batch": 1, "steps": 512, "dim": 64, "layer": "additive"}
     window = {"batch": 1, "steps": 8192, "dim": 64, "layer": "window"}
     sizes = [dot, additive, window]
+    long = {**dot, "steps": 8192}
     if quick:
         sizes = [{**size, "steps": 32} for size in sizes]
-        dot = sizes[0]
+        dot, long = sizes[0], {**sizes[0], "steps": 64}
     chosen = ("jit", "graph", "gradient", "gradient_graph")
     return [
         *(Case(**size, way=way) for size in sizes for way in chosen),
+        *(Case(**long, way=way) for way in ("jit", "graph")),
         *(
             Case(**dot, way=way, dtype="mixed_bfloat16")
             for way in ("jit", "gradient")
