@@ -41,6 +41,9 @@ RESULTS = Path(__file__).parent / "results"
 
 NOT_MEASURED = "not measured"
 
+#: Stands in a table where a row has no such measure.
+NOTHING = "-"
+
 SOURCE = r"(?P<name>[\w/]+)(?P<keys>( \w+=\S+)*)"
 QUOTE = re.compile(rf"{SOURCE}: (?P<path>[\w.]+)( (?P<unit>\S+))?")
 FIGURE = re.compile(r"(?P<figure>\d[\w.,]*)?<!-- (?P<quote>[^>]*?) -->")
@@ -150,13 +153,17 @@ def _table(match: re.Match[str], load: Load) -> str:
     columns = [
         line.partition(" = ")[::2] for line in match["columns"].splitlines()
     ]
+    cells = [
+        [_cell(row, path) for _, path in columns]
+        for row in _sources(match, load)
+    ]
+    for number, (heading, path) in enumerate(columns):
+        if all(line[number] == NOTHING for line in cells):
+            raise QuoteError(f"nothing is where {heading} = {path} points")
     lines = [
         [heading for heading, _ in columns],
         ["---" for _ in columns],
-        *(
-            [_cell(row, path) for _, path in columns]
-            for row in _sources(match, load)
-        ),
+        *cells,
     ]
     body = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     return f"{match['head']}\n{body}\n\n{match['tail']}"
@@ -166,7 +173,7 @@ def _cell(row: dict[str, Any], path: str) -> str:
     path, _, unit = path.partition(" ")
     value = _at(row, path)
     if value is None:
-        return "-"
+        return NOTHING
     return value if isinstance(value, str) else shown(value, unit)
 
 

@@ -17,6 +17,7 @@ ROWS = [
         "sides": {
             "ours": {"seconds": {"median": steps / 1e4}},
             "keras": {"peak_mebibytes": 3072.0},
+            "torch": {"seconds": {"median": 0.5}} if steps == 512 else {},
         },
         "ratios": {"keras": {"median": 1.314, "largest": 9.0}},
     }
@@ -34,12 +35,12 @@ TABLE = """
 T = case.steps
 ours, ms = sides.ours.seconds ms
 Keras, GiB = sides.keras.peak_mebibytes GiB
-nothing = sides.torch.seconds
+PyTorch, s = sides.torch.seconds
 -->
 
-| T | ours, ms | Keras, GiB | nothing |
+| T | ours, ms | Keras, GiB | PyTorch, s |
 | --- | --- | --- | --- |
-| 512 | 51.2 | 3.00 | - |
+| 512 | 51.2 | 3.00 | 0.500 |
 | 2,048 | 205 | 3.00 | - |
 
 <!-- end of table -->
@@ -114,6 +115,15 @@ def test_a_table_is_kept_if_right_and_mended_if_off():
 def test_a_comment_that_names_no_figure_is_an_error(text, said):
     with pytest.raises(quote.QuoteError, match=said):
         refreshed(text)
+
+
+@pytest.mark.parametrize(
+    ("measure", "other"),
+    [("sides.torch.seconds", "sides.torhc.seconds"), ("way=jit", "way=magic")],
+)
+def test_a_column_of_nothing_is_an_error(measure, other):
+    with pytest.raises(quote.QuoteError, match="nothing is where"):
+        refreshed(TABLE.replace(measure, other))
 
 
 def test_a_benchmark_without_results_is_an_error():
