@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.sides import Side
+from keras_attention import products
 
 Weights = dict[str, Any]
 Read = Callable[[Any, Any], Any]
@@ -184,4 +185,4 @@ def _of_weight(x: Any, pull: Any) -> Any:
     import tensorflow as tf
 
     x, pull = (tf.reshape(y, (-1, y.shape[-1])) for y in (x, pull))
-    return tf.matmul(x, pull, transpose_a=True)
+    return products.first_transposed(x, pull)

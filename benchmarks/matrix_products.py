@@ -1,7 +1,7 @@
 """Limits: the matrix products of attention, with little or nothing else.
 
 As XLA makes them, in float32, over as many heads at once as the package takes
-and over blocks of queries, with the small factor transposed and never the
+and over blocks of queries, with the small factor transposed first and never the
 table: the fastest of the forms tried. What attention adds (the exponentials,
 their sums, the masks) is what a layer's time has above this.
 """
@@ -16,6 +16,7 @@ import numpy as np
 from benchmarks import programs, ways
 from benchmarks.cases import Case
 from benchmarks.sides import Side
+from keras_attention import products
 
 #: Scores of all heads that are computed at once, and of one head's block, whose
 #: queries are at least so many: the fastest of those tried.
@@ -155,8 +156,8 @@ def _of_projections(
     """The gradients of the weights, and that of `x` if it is asked for."""
     import tensorflow as tf
 
-    dW = [tf.einsum("btd,bte->de", x, slope) for slope in slopes]
-    dW.append(tf.einsum("btd,bte->de", context, x))
+    pairs = [*((x, slope) for slope in slopes), (context, x)]
+    dW = [products.first_transposed(*map(_rows, pair)) for pair in pairs]
     if case.way != "gradient":
         return dW, None
     return dW, sum(
@@ -183,8 +184,8 @@ def _over_blocks(
         scores = weigh(scores) if weigh else scores
         d_scores = tf.matmul(pull, v, transpose_b=True)
         return (
-            dk + tf.matmul(q, d_scores, transpose_a=True),
-            dv + tf.matmul(pull, scores, transpose_a=True),
+            dk + products.written_down(_turned(q)) @ d_scores,
+            dv + products.written_down(_turned(pull)) @ scores,
             *(more(scores, v) if more else []),
             d_scores @ k,
         )
@@ -256,6 +257,12 @@ def _whole(blocks: Any) -> Any:
     import tensorflow as tf
 
     return tf.reshape(blocks, (1, -1, blocks.shape[-1]))
+
+
+def _rows(x: Any) -> Any:
+    import tensorflow as tf
+
+    return tf.reshape(x, (-1, x.shape[-1]))
 
 
 def _turned(x: Any) -> Any:

@@ -27,6 +27,8 @@ ALONE = ("eager", "predict", "fit")
 class Program(keras.layers.Layer):
     """Calls `function` of its inputs and weights.
 
+    As a layer of the package is, with its programs, forward and backward.
+
     Args:
         function: Of two lists of tensors; TensorFlow.
         shapes: Of the weights.
@@ -39,26 +41,27 @@ class Program(keras.layers.Layer):
         shapes: list[tuple[int, ...]],
         jit_compile: bool,
     ) -> None:
-        import tensorflow as tf
-
         super().__init__()
         self._function = function
-        self._compiled = tf.function(self._flat, jit_compile=True)
         self._jit_compile = jit_compile
         self._programs: dict[Any, Any] = {}
         self._parts = [self.add_weight(shape, "normal") for shape in shapes]
 
     def call(self, *tensors: Any) -> Any:
         """What the function makes of inputs and weights."""
+        import tensorflow as tf
+
         given = [*compilation.given_variables(self), *tensors]
         if not self._jit_compile:
             return self._flat(*given)
-        # A concrete function is cheaper to call: no shapes are compared.
+        wanted = compilation.recorded(given)
         shapes = tuple(tuple(x.shape) for x in tensors)
-        if shapes not in self._programs:
-            program = self._compiled.get_concrete_function(*given)
-            self._programs[shapes] = program
-        return compilation.called(self._programs[shapes], given)
+        kind = shapes, wanted, tf.executing_eagerly()
+        if kind not in self._programs:
+            self._programs[kind] = compilation.compiled(
+                self._flat, given, wanted
+            )
+        return self._programs[kind](self._flat, given)
 
     def _flat(self, *given: Any) -> Any:
         count = len(self._parts)

@@ -3,15 +3,14 @@
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import keras
 
 from keras_attention import arguments, boundary, compilation
 from keras_attention.serialization import SerializableLayer
-
-Tensor: TypeAlias = Any  # A tensor of whichever backend Keras runs on.
-Shape: TypeAlias = tuple[int | None, ...]
+from keras_attention.shapes import Shape as Shape
+from keras_attention.shapes import Tensor as Tensor
 
 
 class BaseLayer(SerializableLayer):

@@ -4,12 +4,12 @@ Everything that is refused is refused here, for every layer at once.
 """
 
 import inspect
-from typing import Any, TypeAlias
+from typing import Any
 
 import keras
 from keras import ops
 
-Shape: TypeAlias = tuple[int | None, ...]
+from keras_attention.shapes import Shape
 
 #: The only argument that is a list of tensors.
 STATE = "initial_state"

@@ -11,8 +11,8 @@ Equal layers of the package share their programs. One program compiles at most
 trainer, an input with an unknown length runs as plain ops: XLA would compile
 each new length.
 
-A program's gradient is a second program, whose results all have to be made. So
-inputs of which no tape will ask a gradient have none (`_recorded`).
+A program's gradient is a second program (`program_gradient`), whose results all
+have to be made. So inputs of which no tape will ask a gradient have none.
 """
 
 import collections
@@ -26,6 +26,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
 import keras
+
+from keras_attention import program_gradient
 
 #: How many input signatures one program compiles before it stops.
 MAX_SIGNATURES = 32
@@ -209,14 +211,13 @@ class _Program:
         import tensorflow as tf
 
         given = [*given_variables(layer), *tensors.values()]
-        recorded = _recorded(tensors)
-        kind = recorded, tf.executing_eagerly()
-        compiled = self._compiled.setdefault(signature, {})
-        if kind not in compiled:
-            # A concrete function is cheaper to call: no shapes are compared.
-            function = self._function(layer, tensors, recorded)
-            compiled[kind] = function.get_concrete_function(*given)
-        outputs, updates, losses = called(compiled[kind], given)
+        wanted = recorded(given)
+        kind = wanted, tf.executing_eagerly()
+        programs = self._compiled.setdefault(signature, {})
+        pure = self._bound(layer, tensors)
+        if kind not in programs:
+            programs[kind] = compiled(pure, given, wanted)
+        outputs, updates, losses = programs[kind](pure, given)
         for index, value in zip(self._updated, updates, strict=True):
             layer.variables[index].assign(value)
         for loss in losses:
@@ -225,37 +226,23 @@ class _Program:
 
     def hlo(self, layer: keras.Layer, tensors: dict[str, Any]) -> str:
         """The optimised HLO text of the program for these inputs."""
+        import tensorflow as tf
+
         given = [*values_of(layer), *tensors.values()]
-        function = self._function(layer, tensors, frozenset(tensors))
+        function = tf.function(self._bound(layer, tensors), jit_compile=True)
         compiler_ir = function.experimental_get_compiler_ir(*given)
         return str(compiler_ir(stage="optimized_hlo"))
 
-    def _function(
-        self, layer: keras.Layer, names: Iterable[Any], recorded: frozenset[Any]
-    ) -> Any:
-        """Maps the layer's variables and the named tensors to the outputs.
-
-        One for each signature, or TensorFlow warns of retracing: it counts by
-        the function's code, which a `partial` has not.
-        """
-        import tensorflow as tf
-
-        pure = functools.partial(self._pure, layer, list(names), recorded)
-        return tf.function(pure, jit_compile=True, autograph=False)
+    def _bound(self, layer: keras.Layer, names: Iterable[Any]) -> Any:
+        """Maps the layer's variables and the named tensors to the outputs."""
+        return functools.partial(self._pure, layer, list(names))
 
     def _pure(
-        self,
-        layer: keras.Layer,
-        names: list[Any],
-        recorded: frozenset[Any],
-        *given: Any,
+        self, layer: keras.Layer, names: list[Any], *given: Any
     ) -> tuple[Any, list[Any], list[Any]]:
         variables = layer.variables
         values = given[: len(variables)]
-        tensors = {
-            name: x if name in recorded else keras.ops.stop_gradient(x)
-            for name, x in zip(names, given[len(variables) :], strict=True)
-        }
+        tensors = dict(zip(names, given[len(variables) :], strict=True))
         with keras.StatelessScope(
             zip(variables, values, strict=True), collect_losses=True
         ) as scope:
@@ -268,36 +255,56 @@ class _Program:
         return outputs, [after[i] for i in self._updated], scope.losses
 
 
-def _recorded(tensors: dict[Any, Any]) -> frozenset[Any]:
-    """The names of those that something records, to find their gradients.
+def compiled(
+    function: Callable[..., Any], given: list[Any], wanted: tuple[int, ...]
+) -> Callable[..., Any]:
+    """`function` as a program, beside one of the gradients that are wanted.
 
-    All of them where nothing records: then no second program is made. What is
-    not recorded now has no gradient later, but by `tf.gradients`, which does
-    not record.
+    Called with a function that does the same, and a list of tensors like those
+    given.
+    """
+    if wanted:
+        differentiated = program_gradient.Differentiated(
+            function, given, wanted
+        )
+        if not differentiated.reads_more:
+            return differentiated
+    program = program_gradient.program(function, given)
+    return lambda _function, given: called(program, given)
+
+
+def recorded(tensors: list[Any]) -> tuple[int, ...]:
+    """The numbers of those that something records, to find their gradients.
+
+    What is not recorded now has no gradient later, but by `tf.gradients`, which
+    does not record.
     """
     from tensorflow.python.eager import record
     from tensorflow.python.ops import gradients_util
 
     if not record.could_possibly_record():
-        return frozenset(tensors)
-    return frozenset(
-        name
-        for name, x in tensors.items()
+        return ()
+    return tuple(
+        number
+        for number, x in enumerate(tensors)
         if gradients_util.PossibleTapeGradientTypes([x])
     )
 
 
 def given_variables(layer: keras.Layer) -> list[Any]:
-    """The layer's variables as a program gets them; in a graph, what they hold.
+    """The layer's variables as a program gets them.
+
+    What they hold, in a graph and where something records.
 
     A program that reads a variable returns what it holds too, for its gradient.
     To the layer's half precision it is the program that casts them.
     """
     import tensorflow as tf
+    from tensorflow.python.eager import record
 
     with keras.src.backend.common.variables.AutocastScope(None):
         values = [variable.value for variable in layer.variables]
-    if tf.executing_eagerly():
+    if tf.executing_eagerly() and not record.could_possibly_record():
         return values
     return [tf.convert_to_tensor(value) for value in values]
 

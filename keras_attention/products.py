@@ -2,10 +2,10 @@
 
 The two of the pairs are summed in float32 at least.
 
-Large tables of pairs have their gradients written out on TensorFlow: left to
-itself, XLA multiplies by a transposed table, `scores^T q` and `weights^T g`;
-here it is `(q^T scores)^T` and `(g^T weights)^T`, the same numbers with the
-small factor transposed.
+Gradients of matrices and large tables of pairs are written out on TensorFlow:
+left to itself, XLA multiplies by a transposed left factor, such as `x^T g` or
+`scores^T q`, which takes it up to twice as long as a product. Here the smaller
+factor is transposed first and written down, as in `(q^T scores)^T`.
 
 The single queries of many windows are multiplied with their few keys and summed
 instead: XLA fuses that with the gathering, so that a window is never written to
@@ -16,12 +16,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import keras
 from keras import ops
 
 from keras_attention.base_layer import Tensor
+from keras_attention.compilation import by_xla
 from keras_attention.precision import widened
-from keras_attention.written_gradients import copied
+from keras_attention.written_gradients import are_written, copied
 
 #: Up to how many keys the products of a window are summed.
 FEW = 128
@@ -33,8 +33,8 @@ MANY = 64
 #: Sums of a dot product that run side by side, before they are added up.
 LANES = 4
 
-#: From how many pairs on a table is large.
-LARGE = 2**15
+#: From how many queries and keys on a table is large.
+LARGE = 40
 
 
 def by_matrix(x: Tensor, W: Tensor, axes: int = 1) -> Tensor:
@@ -50,6 +50,8 @@ def by_matrix(x: Tensor, W: Tensor, axes: int = 1) -> Tensor:
         W: A matrix, or what projects to or from several heads.
         axes: How many axes m is.
     """
+    if len(x.shape) > 2 and are_written(x, W) and by_xla():
+        return _by_matrix(axes, *copied([x, W]))
     return ops.tensordot(x, W, axes)
 
 
@@ -60,7 +62,7 @@ def by_column(x: Tensor, column: Tensor) -> Tensor:
     axes: a single one XLA fuses with what makes `upstream`, and that it then
     computes again for each of the `m` numbers.
     """
-    if _has_written_gradients(x, column):
+    if are_written(x, column):
         return _by_column(*copied([x, column]))
     return ops.squeeze(by_matrix(x, column), -1)
 
@@ -85,6 +87,45 @@ def of_weights(weights: Tensor, value: Tensor) -> Tensor:
     return ops.matmul(weights, value)
 
 
+def first_transposed(x: Tensor, y: Tensor) -> Tensor:
+    """`x^T y`: `(..., n, dim), (..., n, width) -> (..., dim, width)`.
+
+    The smaller of both is transposed and written down so: XLA is faster at two
+    products than at one whose left factor is transposed.
+    """
+    if x.shape[-1] > y.shape[-1]:
+        return _transposed(first_transposed(y, x))
+    return written_down(ops.matmul(written_down(_transposed(x)), y))
+
+
+@ops.custom_gradient
+def written_down(x: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+    """`x`, made before XLA goes on, which does not look into how it was."""
+    if not by_xla():
+        return x, lambda upstream: upstream
+    from tensorflow.compiler.tf2xla.ops import gen_xla_ops
+
+    (x,) = gen_xla_ops.xla_optimization_barrier([x])
+    return x, lambda upstream: upstream
+
+
+def _by_matrix(axes: int, x: Tensor, W: Tensor) -> Tensor:
+    sizes = math.prod(W.shape[:axes]), math.prod(W.shape[axes:])
+
+    @ops.custom_gradient
+    def product(x: Tensor, W: Tensor) -> tuple[Tensor, Callable[..., Any]]:
+        def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
+            rows = ops.reshape(x, (-1, sizes[0]))
+            pulls = ops.reshape(upstream, (-1, sizes[1]))
+            by_x = ops.matmul(pulls, _transposed(ops.reshape(W, sizes)))
+            by_W = first_transposed(rows, pulls)
+            return ops.reshape(by_x, ops.shape(x)), ops.reshape(by_W, W.shape)
+
+        return ops.tensordot(x, W, axes), gradient
+
+    return product(x, W)
+
+
 @ops.custom_gradient
 def _by_column(
     x: Tensor, column: Tensor
@@ -103,7 +144,7 @@ def _of_pairs(query: Tensor, key: Tensor) -> tuple[Tensor, Callable[..., Any]]:
     import tensorflow as tf
 
     def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
-        by_key = _small_transposed(query, upstream)
+        by_key = first_transposed(upstream, query)
         return ops.matmul(upstream, key), by_key
 
     # Asked for as one: in a loop, XLA copies the keys of a head to turn them.
@@ -115,21 +156,10 @@ def _of_weights(
     weights: Tensor, value: Tensor
 ) -> tuple[Tensor, Callable[..., Any]]:
     def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
-        by_value = _small_transposed(upstream, weights)
+        by_value = first_transposed(weights, upstream)
         return ops.matmul(upstream, _transposed(value)), by_value
 
     return ops.matmul(weights, value), gradient
-
-
-def _small_transposed(rows: Tensor, table: Tensor) -> Tensor:
-    """`table^T rows`, as `(rows^T table)^T`.
-
-    With an axis between: without, XLA sees through it, and multiplies by the
-    transposed table again.
-    """
-    rows, table = ops.expand_dims(rows, -3), ops.expand_dims(table, -3)
-    product = ops.matmul(_transposed(rows), table)
-    return ops.squeeze(_transposed(product), -3)
 
 
 def _summed_pairs(query: Tensor, key: Tensor) -> Tensor:
@@ -153,18 +183,12 @@ def _are_windows(rows: Tensor, columns: Tensor) -> bool:
 
 def _is_large(rows: Tensor, columns: Tensor) -> bool:
     """Not where axes are broadcast, whose gradients would need sums."""
-    if not _has_written_gradients(rows, columns):
+    if not are_written(rows, columns):
         return False
     if tuple(rows.shape[:-2]) != tuple(columns.shape[:-2]):
         return False
     queries, keys = rows.shape[-2], columns.shape[-2]
-    return None not in (queries, keys) and queries * keys > LARGE
-
-
-def _has_written_gradients(*tensors: Tensor) -> bool:
-    if keras.backend.backend() != "tensorflow":
-        return False
-    return not any(isinstance(x, keras.KerasTensor) for x in tensors)
+    return None not in (queries, keys) and min(queries, keys) >= LARGE
 
 
 def _in_lanes(x: Tensor) -> Tensor:

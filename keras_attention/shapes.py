@@ -1,8 +1,9 @@
 """What is known of a shape, told again: TensorFlow forgets it in loops."""
 
-from typing import Any
+from typing import Any, TypeAlias
 
-from keras_attention.base_layer import Tensor
+Tensor: TypeAlias = Any  # A tensor of whichever backend Keras runs on.
+Shape: TypeAlias = tuple[int | None, ...]
 
 
 def known(x: Tensor, shape: Any) -> Tensor:

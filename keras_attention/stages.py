@@ -14,6 +14,7 @@ linear in them. So an attention layer divides the context, `(..., Tq, dim)`,
 not the weights, `(..., Tq, Tv)`.
 """
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from keras import ops
@@ -21,6 +22,7 @@ from keras import ops
 from keras_attention.base_layer import PooledLayer, Shape, Tensor
 from keras_attention.precision import widened
 from keras_attention.serialization import EXPORTED
+from keras_attention.written_gradients import are_written, copied
 
 #: What a hidden key scores, and how far visible scores may go the same way.
 HIDDEN = -1e30
@@ -121,8 +123,27 @@ class Normalizer(Alignment):
 
 
 def divided(portions: Tensor, total: Tensor, dtype: str) -> Tensor:
-    """`portions / total`, or what was read by portions over their total."""
+    """`portions / total`, or what was read by portions over their total.
+
+    Its gradient is written out on TensorFlow, with one division for each row,
+    and of the quotient, so that the portions need not be kept beside it.
+    """
+    if are_written(portions, total):
+        return ops.cast(_quotient(*copied([portions, total])), dtype)
     return ops.cast(portions / total, dtype)
+
+
+@ops.custom_gradient
+def _quotient(
+    portions: Tensor, total: Tensor
+) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, Tensor]]]:
+    quotient = portions / total
+
+    def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
+        by_portions = upstream * (1.0 / total)
+        return by_portions, -ops.sum(by_portions * quotient, -1, keepdims=True)
+
+    return quotient, gradient
 
 
 class Read(PooledLayer):

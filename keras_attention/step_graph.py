@@ -14,11 +14,12 @@ import keras
 from keras import ops
 
 from keras_attention.base_layer import Tensor
+from keras_attention.graph_parts import Graph, Part, traced
 from keras_attention.precision import widened
+from keras_attention.products import first_transposed
 from keras_attention.written_gradients import gradient_of, is_real, merged
 
 Step = Callable[[list[Tensor]], tuple[list[Tensor], list[Tensor]]]
-Graph = Any  # A concrete function of TensorFlow.
 
 
 class Slopes:
@@ -85,17 +86,6 @@ class Slopes:
         ]
 
 
-def traced(function: Callable[..., Any], *like: Any) -> Graph:
-    """`function` as a graph, for tensors of the shapes of `like`."""
-    import tensorflow as tf
-
-    specs = keras.tree.map_structure(
-        lambda x: tf.TensorSpec(x.shape, x.dtype), like
-    )
-    graph = tf.function(function, autograph=False)
-    return graph.get_concrete_function(*specs)
-
-
 def products_so_far() -> list[Tensor]:
     """The results of all products of rows in the graph that is being made."""
     import tensorflow as tf
@@ -118,7 +108,7 @@ def factors_of(gradient: Tensor) -> list[Tensor]:
 def product_of_rows(x: Tensor, y: Tensor) -> Tensor:
     """`x^T y` of the rows of all steps: `(..., m), (..., n) -> (m, n)`."""
     x, y = (widened(ops.reshape(x, (-1, x.shape[-1]))) for x in (x, y))
-    return ops.matmul(ops.transpose(x), y)
+    return first_transposed(x, y)
 
 
 def with_given(graph: Graph, tensors: list[Tensor]) -> Callable[..., Any]:
@@ -126,58 +116,17 @@ def with_given(graph: Graph, tensors: list[Tensor]) -> Callable[..., Any]:
 
     What they were made of is not computed, unless something else needs it.
     """
-    import tensorflow as tf
-
-    replaced = [x.name for x in [*graph.inputs, *tensors]]
-    results = [x.name for x in graph.outputs]
-    definition, used = _pruned(graph.graph.as_graph_def(), results, replaced)
+    part = Part(graph, [*graph.inputs, *tensors], graph.outputs)
 
     def run(*args: Any) -> Any:
-        known = zip(replaced, keras.tree.flatten(args), strict=True)
-        found = tf.graph_util.import_graph_def(
-            definition,
-            input_map={name: x for name, x in known if name in used},
-            return_elements=results,
-            name="",
-        )
+        flat = keras.tree.flatten(args)
+        found = part(*(flat[i] for i in part.places))
         return keras.tree.pack_sequence_as(graph.structured_outputs, found)
 
     captured = graph.captured_inputs
     inputs, _ = graph.structured_input_signature
     result = traced(run, *inputs, captured, tensors)
     return lambda *args: result(*args[:-1], captured, args[-1])
-
-
-def _pruned(
-    definition: Any, results: list[str], given: list[str]
-) -> tuple[Any, set[str]]:
-    """What the results need, and which of the given tensors they do.
-
-    Without the graph's own inputs, of which XLA knows nothing, nor the order
-    that TensorFlow asks for by naming a node `^node`: steps are pure functions.
-    """
-    nodes = {node.name: node for node in definition.node}
-    needed = type(definition)(
-        library=definition.library, versions=definition.versions
-    )
-    seen, used = set(), set()
-    left = list(results)
-    while left:
-        name, _, number = left.pop().partition(":")
-        tensor = f"{name}:{number or 0}"
-        if tensor in given:
-            used.add(tensor)
-        elif name not in seen:
-            seen.add(name)
-            node = needed.node.add()
-            node.CopyFrom(nodes[name])
-            node.attr.pop("_class", None)  # Beside which node it should run.
-            del node.input[:]
-            node.input.extend(
-                x for x in nodes[name].input if not x.startswith("^")
-            )
-            left += node.input
-    return needed, used
 
 
 def _multiplies_rows(op: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_attention import step_graph
+from keras_attention import graph_parts, step_graph
 from keras_attention.base_layer import Tensor
 from keras_attention.shapes import known
 from keras_attention.written_gradients import (
@@ -169,7 +169,7 @@ class _Loop:
             return outputs, after, step_graph.products_so_far()
 
         first = [*state, *_zeros_of(rows), *whole]
-        run = step_graph.traced(with_products, *first)
+        run = graph_parts.traced(with_products, *first)
 
         def step(number: Tensor, state: list[Tensor]) -> Any:
             outputs, after, products = run(*state, *_at(rows, number), *whole)

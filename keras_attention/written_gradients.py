@@ -12,8 +12,14 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_attention.base_layer import Tensor
-from keras_attention.shapes import known, known_as
+from keras_attention.shapes import Tensor, known, known_as
+
+
+def are_written(*tensors: Tensor) -> bool:
+    """Whether gradients by these are written out; only shapes have none."""
+    if keras.backend.backend() != "tensorflow":
+        return False
+    return not any(isinstance(x, keras.KerasTensor) for x in tensors)
 
 
 def gradient_of(

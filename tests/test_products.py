@@ -244,6 +244,36 @@ def test_by_matrix_is_a_product_of_the_last_axis(shape):
         np.testing.assert_allclose(gradient, right, rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.parametrize(
+    ("equation", "W", "axes"),
+    [
+        ("btm,mn->btn", (6, 3), 1),  # The upstream is the smaller one.
+        ("btm,mn->btn", (6, 9), 1),
+        ("btm,mhn->bthn", (6, 2, 4), 1),  # To several heads.
+        ("bthm,hmn->btn", (2, 6, 4), 2),  # From several heads.
+    ],
+)
+def test_by_matrix_compiled_by_xla(equation, W, axes):
+    """Gradients of both orders, some written out, by both sides."""
+    rows = {"b": 3, "t": 5, "h": 2, "m": 6}
+    random = np.random.default_rng(0)
+    x = tf.constant(random.normal(size=[rows[c] for c in equation[: 2 + axes]]))
+    W = tf.constant(random.normal(size=W))
+
+    def both_orders(function):
+        with tf.GradientTape() as tape:
+            tape.watch([x, W])
+            first = _gradients(function, [x, W])
+            loss = sum(tf.reduce_sum(tf.cos(g)) for g in first)
+        return [*first, *tape.gradient(loss, [x, W])]
+
+    compiled = tf.function(both_orders, jit_compile=True)
+    actual = compiled(lambda x, W: products.by_matrix(x, W, axes))
+    expected = both_orders(lambda x, W: tf.einsum(equation, x, W))
+    for a, b in zip(actual, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-10)
+
+
 @pytest.mark.parametrize("shape", [(3, 2), (4, 3, 2), (2, 4, 3, 2)])
 @pytest.mark.parametrize("compiled", [False, True])
 def test_by_column_is_a_product_of_the_last_axis(shape, compiled):
@@ -288,8 +318,10 @@ def test_no_tensor_of_rank_four_meets_a_matrix(name, monkeypatch):
     layer(**{k: x[None] for k, x in mechanisms.inputs(name).items()})
 
 
-#: As XLA writes a product whose left factor, the table, is transposed.
+#: As XLA writes a product whose left factor, the table, is transposed; and one
+#: whose left factor is, where no axis is in front.
 BY_TRANSPOSED_TABLE = "lhs_batch_dims={0}, lhs_contracting_dims={1},"
+BY_TRANSPOSED = ", lhs_contracting_dims={0},"
 
 
 @pytest.mark.parametrize("large", [True, False])
@@ -298,14 +330,29 @@ def test_xla_multiplies_by_no_transposed_table(large, monkeypatch):
     if not large:
         monkeypatch.setattr(products, "LARGE", float("inf"))
 
-    @tf.function(jit_compile=True)
-    def gradients(query, key):
-        with tf.GradientTape() as tape:
-            tape.watch([query, key])
-            scores = products.of_pairs(query, key)
-            context = products.of_weights(tf.sin(scores), key)
-        return tape.gradient(context, [query, key], output_gradients=query)
+    def context(query, key):
+        scores = products.of_pairs(query, key)
+        return products.of_weights(tf.sin(scores), key)
 
     x = tf.ones((4, 256, 64))
-    program = gradients.experimental_get_compiler_ir(x, x)("optimized_hlo")
-    assert (BY_TRANSPOSED_TABLE in program) != large
+    assert (BY_TRANSPOSED_TABLE in _program(context, x, x)) != large
+
+
+@pytest.mark.parametrize("width", [64, 128])
+@pytest.mark.parametrize("written", [True, False])
+def test_xla_multiplies_by_no_transposed_rows(width, written, monkeypatch):
+    """In the gradient of a matrix; left to itself, XLA does."""
+    if not written:
+        monkeypatch.setattr(products, "by_xla", lambda: False)
+    x, W = tf.ones((4, 256, 64)), tf.ones((64, width))
+    assert (BY_TRANSPOSED in _program(products.by_matrix, x, W)) != written
+
+
+def _program(function, *sides):
+    """The optimised program of the gradients."""
+
+    @tf.function(jit_compile=True)
+    def gradients(*sides):
+        return _gradients(function, list(sides))
+
+    return gradients.experimental_get_compiler_ir(*sides)("optimized_hlo")
