@@ -3,9 +3,10 @@
 `start`: in a model of the same inputs, weights and output as ours, run in the
 same way, stands a layer whose program adds up the weights and writes the
 output; its gradient has the shapes of the weights. `pairs`: a layer of the two
-products of all pairs, behind one with a weight. `units`: one of an additive
-score of a single query. What a peer does in less time than that, no compiled
-layer does.
+products of all pairs, behind one with a weight. `places`: of the two products
+of a score of places. `units`: of those of an additive score of a single query.
+Each product in the form that the package has found the fastest. What a peer
+does in less time than that, no compiled layer does.
 """
 
 import math
@@ -16,7 +17,7 @@ import keras
 
 from benchmarks import ways
 from benchmarks.sides import Side
-from keras_attention import compilation
+from keras_attention import compilation, products
 
 Function = Callable[[list[Any], list[Any]], Any]
 
@@ -94,13 +95,27 @@ def pairs(model: keras.Model, way: str) -> keras.Model:
 
         query, *others = map(tf.stop_gradient, tensors)
         key = others[0] if others else query
-        scores = tf.matmul(
-            tf.tensordot(query, weights[0], 1), key, transpose_b=True
-        )
-        return tf.exp(scores) @ key
+        projected = products.by_matrix(query, weights[0])
+        scores = products.of_pairs(projected, key)
+        return products.of_weights(tf.exp(scores), key)
 
     dim = model.inputs[0].shape[-1]
     return _model(model, way, attended, [(dim, dim)])
+
+
+def places(model: keras.Model, way: str) -> keras.Model:
+    """A model like this one, with the products of a score of places."""
+
+    def attended(tensors: list[Any], weights: list[Any]) -> Any:
+        import tensorflow as tf
+
+        query, *others = map(tf.stop_gradient, tensors)
+        value = others[0] if others else query
+        scores = products.by_matrix(query, weights[0])
+        return products.of_weights(tf.exp(scores), value)
+
+    _batch, steps, dim = model.inputs[-1].shape
+    return _model(model, way, attended, [(dim, steps)])
 
 
 def units(model: keras.Model, way: str) -> keras.Model:
@@ -115,9 +130,10 @@ def units(model: keras.Model, way: str) -> keras.Model:
         query, *others = map(tf.stop_gradient, tensors)
         key = others[0] if others else query
         W, U, v = weights
-        projected = tf.tensordot(query[:, :1], W, 1) + tf.tensordot(key, U, 1)
-        scores = tf.tensordot(tf.exp(projected), v, 1)
-        return tf.matmul(tf.exp(scores), key, transpose_a=True)
+        by_query = products.by_matrix(query[:, :1], W)
+        hidden = tf.exp(by_query + products.by_matrix(key, U))
+        scores = products.by_column(hidden, v)
+        return products.of_weights(tf.exp(scores)[:, None], key)
 
     dim = model.inputs[0].shape[-1]
     return _model(model, way, attended, [(dim, dim), (dim, dim), (dim, 1)])

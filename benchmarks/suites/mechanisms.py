@@ -4,8 +4,8 @@ The peers are those of `benchmarks.peers`, each on the same weights. A peer
 that wants another Keras runs in a process of its own, in its fastest way, and
 its calls are timed there. `start` is the least of a compiled layer: a program
 that does next to nothing; `products` a program of the products: of a dot
-product, with one exponential of each score; of a single query's additive score,
-with one of each key and unit.
+product or of places, with one exponential of each score; of a single query's
+additive score, with one of each key and unit.
 """
 
 from typing import Any
@@ -40,6 +40,7 @@ ADDITIVE_STEPS = (
 PRODUCTS = {
     **dict.fromkeys(DOT_PRODUCTS, programs.pairs),
     **dict.fromkeys(ADDITIVE_STEPS, programs.units),
+    "luong_location": programs.places,
 }
 
 
@@ -60,8 +61,8 @@ def sides(case: Case) -> dict[str, Any]:
     compared = peers.sides(case.layer, case, case.way)
     if case.layer in PRODUCTS:
         ours, _peer = peers.build(case.layer, case)
-        products = PRODUCTS[case.layer](ours, case.way)
-        compared["products"] = programs.run(products, case.way, case.batch)
+        least = PRODUCTS[case.layer](ours, case.way)
+        compared["products"] = programs.run(least, case.way, case.batch)
     return compared
 
 

@@ -38,6 +38,17 @@ def test_pairs_are_the_products_of_the_inputs(way):
     np.testing.assert_allclose(pairs([query, key]), expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("way", ["predict", "jit"])
+def test_places_are_the_products_of_a_score_of_places(way):
+    x, y = keras.Input((5, 4)), keras.Input((3, 4))
+    model = keras.Model([x, y], ka.Attention("dot")(x, y))
+    places = programs.places(model, way)
+    query, value = np.ones((2, 5, 4)) / 9, np.full((2, 3, 4), 0.5)
+    (W,) = places.get_weights()
+    expected = np.exp(query @ W) @ value
+    np.testing.assert_allclose(places([query, value]), expected, rtol=1e-5)
+
+
 @pytest.mark.parametrize("way", ["fit", "fit_jit"])
 def test_its_weights_are_trained(model, way):
     start = programs.start(model, way)
