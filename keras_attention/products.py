@@ -50,9 +50,12 @@ def by_matrix(x: Tensor, W: Tensor, axes: int = 1) -> Tensor:
         W: A matrix, or what projects to or from several heads.
         axes: How many axes m is.
     """
-    if len(x.shape) > 2 and are_written(x, W) and by_xla():
-        return _by_matrix(axes, *copied([x, W]))
-    return ops.tensordot(x, W, axes)
+    if len(x.shape) == 2 or not (are_written(x, W) and by_xla()):
+        return ops.tensordot(x, W, axes)
+    x, W = copied([x, W])
+    if axes == 1 and tuple(W.shape[1:]) == (1,):
+        return ops.expand_dims(_by_column(x, W), -1)
+    return _by_matrix(axes, x, W)
 
 
 def by_column(x: Tensor, column: Tensor) -> Tensor:
@@ -136,7 +139,7 @@ def _by_column(
         by_x = ops.expand_dims(upstream, -1) * ops.squeeze(column, -1)
         return by_x, ops.expand_dims(by_column, -1)
 
-    return ops.squeeze(by_matrix(x, column), -1), gradient
+    return ops.squeeze(ops.tensordot(x, column, 1), -1), gradient
 
 
 @ops.custom_gradient

@@ -55,20 +55,16 @@ class Differentiated:
 
     def __call__(self, function: Function, given: list[Tensor]) -> Any:
         """What the function makes of tensors like those it was made for."""
-        from tensorflow.python.eager import record
-
-        with record.stop_recording():
-            made = self._forward(given)
+        made = self._forward(given)
         results = made[: self._results]
 
         def gradient(*upstream: Tensor) -> list[Tensor | None]:
-            pulls = [
-                x for x, y in zip(upstream, results, strict=True) if is_real(y)
-            ]
+            pairs = zip(upstream, results, strict=True)
+            pulls = [pull for pull, result in pairs if is_real(result)]
             slopes = self._gradient(function, given, made, pulls)
             return self._in_place(slopes, len(given))
 
-        record.record_operation("Program", results, given, gradient)
+        results = _with_gradient(results, given, gradient)
         return keras.tree.pack_sequence_as(self._structure, results)
 
     def _gradient(
@@ -79,10 +75,6 @@ class Differentiated:
         upstream: list[Tensor],
     ) -> list[Tensor]:
         """The slopes, which have a gradient themselves."""
-        from tensorflow.python.eager import record
-
-        with record.stop_recording():
-            slopes = self._backward([*given, *made, *upstream])
 
         def gradient(*new: Tensor) -> list[Tensor | None]:
             second = self._second(function, given, upstream, new)
@@ -90,10 +82,8 @@ class Differentiated:
             of_given = self._in_place(second[:count], len(given))
             return [*of_given, *second[count:]]
 
-        record.record_operation(
-            "Gradient", slopes, [*given, *upstream], gradient
-        )
-        return slopes
+        slopes = self._backward([*given, *made, *upstream])
+        return _with_gradient(slopes, [*given, *upstream], gradient)
 
     def _second(
         self,
@@ -219,8 +209,30 @@ class _Half:
         self._program = program(part, needed)
 
     def __call__(self, known: list[Tensor]) -> list[Tensor]:
-        made: list[Tensor] = self._program(*(known[i] for i in self._needed))
+        """What it makes; no tape records how."""
+        from tensorflow.python.eager import record
+
+        needed = [known[i] for i in self._needed]
+        with record.stop_recording():
+            # No argument is compared with the signature, which takes time.
+            made: list[Tensor] = self._program._call_flat(needed, [])
         return made
+
+
+def _with_gradient(
+    results: list[Tensor], given: list[Tensor], gradient: Function
+) -> list[Tensor]:
+    """The results, of what is given, with their gradient."""
+    import tensorflow as tf
+    from tensorflow.python.eager import record
+
+    if tf.executing_eagerly():  # As below, in less time.
+        record.record_operation("Program", results, given, gradient)
+        return results
+    known: list[Tensor] = tf.custom_gradient(
+        lambda *_given: (results, gradient)
+    )(*given)
+    return known
 
 
 def _slopes(

@@ -195,3 +195,18 @@ def test_a_variable_that_is_not_given_has_its_gradient():
         gradients.append(tape.gradient(loss, _BorrowedScore.borrowed))
     np.testing.assert_allclose(*gradients, rtol=1e-4)
     assert abs(gradients[0]) > 1e-3
+
+
+def test_symbolic_gradients_beside_a_tape():
+    """As a train step of one's own may ask for them, in a graph."""
+    _program, compiled = _differentiated(_attended, _given())
+
+    @tf.function
+    def both(*given):
+        with tf.GradientTape() as tape:
+            tape.watch(given)
+            context, _rest = compiled(*given)
+            symbolic = tf.gradients(context, given)
+        return symbolic, tape.gradient(context, given)
+
+    _assert_equal(*both(*_given()))
