@@ -50,57 +50,26 @@ def _tanh(a: Tensor, b: Tensor) -> Tensor:
 
 def _tanh_by_exponentials(a: Tensor, b: Tensor) -> Tensor:
     squares = ops.exp(2.0 * a) * ops.exp(2.0 * b)
-    tanh = 1.0 - 2.0 / (1.0 + squares)
-    return _as_tanh(a + b, ops.stop_gradient(tanh))
-
-
-@ops.custom_gradient
-def _as_tanh(
-    x: Tensor, tanh: Tensor
-) -> tuple[Tensor, Callable[..., tuple[Tensor, Tensor]]]:
-    """`tanh`, which is that of `x`, with the gradient that it has."""
-
-    def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
-        slope = 1.0 - ops.square(tanh)
-        return upstream * slope, ops.zeros_like(tanh)
-
-    return tanh, gradient
+    return 1.0 - 2.0 / (1.0 + squares)
 
 
 @ops.custom_gradient
 def _chosen(
     Wq: Tensor, Uk: Tensor, v: Tensor
 ) -> tuple[Tensor, Callable[[Tensor], Any]]:
-    def gradient(upstream: Tensor) -> Any:
-        return _slopes(*copied([Wq, Uk, v, upstream]))
-
-    return products.by_column(
-        _either(Wq, Uk, lambda tanh: tanh(Wq, Uk)), v
-    ), gradient
-
-
-@ops.custom_gradient
-def _slopes(
-    Wq: Tensor, Uk: Tensor, v: Tensor, upstream: Tensor
-) -> tuple[list[Tensor], Callable[..., list[Tensor]]]:
-    """In each branch, so that tanh is fused with the sums that it goes into.
-
-    No branch is differentiated, which TensorFlow does in ways that XLA does not
-    know: the gradient of the gradient is that of the plain form.
-    """
-    given = [Wq, Uk, v, upstream]
-
-    def of(tanh: Form, given: list[Tensor]) -> list[Tensor]:
+    def gradient(upstream: Tensor) -> list[Tensor]:
+        # Of no branch, which TensorFlow differentiates in ways that XLA does
+        # not know; and beside the sums of a gradient, tanh is the faster form.
+        given = copied([Wq, Uk, v, upstream])
         return gradient_of(
-            lambda given: products.by_column(tanh(*given[:2]), given[2]),
+            lambda given: products.by_column(_tanh(*given[:2]), given[2]),
             given[:3],
             given[3:],
         )
 
-    def gradient(*wanted: Tensor) -> list[Tensor]:
-        return gradient_of(lambda given: of(_tanh, given), given, list(wanted))
-
-    return _either(Wq, Uk, lambda tanh: of(tanh, given)), gradient
+    return products.by_column(
+        _either(Wq, Uk, lambda tanh: tanh(Wq, Uk)), v
+    ), gradient
 
 
 def _either(a: Tensor, b: Tensor, run: Callable[[Form], Any]) -> Any:
