@@ -348,6 +348,13 @@ def test_xla_multiplies_by_no_transposed_rows(width, written, monkeypatch):
     assert (BY_TRANSPOSED in _program(products.by_matrix, x, W)) != written
 
 
+def test_the_smaller_rows_are_transposed():
+    x, W = tf.ones((4, 256, 64)), tf.ones((64, 8))
+    program = _program(products.by_matrix, x, W)
+    assert "f32[8,1024]" in program
+    assert "f32[64,1024]" not in program
+
+
 def _program(function, *sides):
     """The optimised program of the gradients."""
 
