@@ -355,6 +355,12 @@ def test_the_smaller_rows_are_transposed():
     assert "f32[64,1024]" not in program
 
 
+def test_a_column_has_its_gradient_by_examples():
+    """Else XLA makes what is upstream again for each number of the column."""
+    x, column = tf.ones((4, 256, 64)), tf.ones((64, 1))
+    assert "lhs_batch_dims={0}" in _program(products.by_matrix, x, column)
+
+
 def _program(function, *sides):
     """The optimised program of the gradients."""
 
