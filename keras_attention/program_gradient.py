@@ -140,7 +140,7 @@ class _Traced:
         results = keras.tree.map_structure(tf.identity, self._function(*given))
         self.results = keras.tree.flatten(results)
         graph = tf.compat.v1.get_default_graph()
-        self._first = [operation.name for operation in graph.get_operations()]
+        self._first = graph.get_operations()
         real = _real(self.results)
         self._upstream = [
             tf.raw_ops.Placeholder(dtype=x.dtype, shape=x.shape) for x in real
@@ -164,34 +164,36 @@ class _Traced:
         )
 
     def _kept(self) -> list[Tensor]:
-        """What the gradient needs of what is made before the results."""
-        known = [*self.graph.inputs, *self.results]
-        at_hand = {_origin(x).name for x in known}
+        """What the gradient needs of what is made before the results.
+
+        In the order in which it is made, so that of each tensor it is settled
+        whether what it is made of is at hand, from the arguments on.
+        """
+        at_hand = _names([*self.graph.inputs, *self.results])
         looked_at = self._looked_at()
-        dear = [x for x in looked_at if x.op.type not in CHEAP]
-        cheap = [x for x in looked_at if x.op.type in CHEAP]
         kept = []
-        for x in [*dear, *cheap]:
-            if not _is_made(x, at_hand):
+        for x in _tensors(self._first):
+            if x.op.type in CHEAP and _names(x.op.inputs) <= at_hand:
+                at_hand.add(x.name)
+            elif x.name in looked_at and x.name not in at_hand:
                 kept.append(x)
                 at_hand.add(x.name)
         return kept
 
-    def _looked_at(self) -> list[Tensor]:
-        """What is made before the results and taken later, in order."""
-        numbers = {name: number for number, name in enumerate(self._first)}
-        found: dict[str, Tensor] = {}
+    def _looked_at(self) -> set[str]:
+        """What is made before the results and taken later."""
+        first = {operation.name for operation in self._first}
+        found: set[str] = set()
         seen: set[str] = set()
         left = list(self._slopes)
         while left:
             x = left.pop()
-            if x.op.name in numbers:
-                x = _origin(x)
-                found[x.name] = x
+            if x.op.name in first:
+                found.add(_origin(x).name)
             elif x.op.name not in seen:
                 seen.add(x.op.name)
                 left += x.op.inputs
-        return sorted(found.values(), key=lambda x: numbers[x.op.name])
+        return found
 
 
 class _Half:
@@ -201,7 +203,7 @@ class _Half:
         self, graph: Graph, known: list[Tensor], results: list[Tensor]
     ) -> None:
         numbers = {_origin(x).name: i for i, x in enumerate(known)}
-        tensors = [x for op in graph.graph.get_operations() for x in op.outputs]
+        tensors = _tensors(graph.graph.get_operations())
         names = [x for x in tensors if _origin(x).name in numbers]
         part = Part(graph, names, results)
         needed = [names[i] for i in part.places]
@@ -256,16 +258,12 @@ def _real(tensors: Iterable[Tensor]) -> list[Tensor]:
     return list(filter(is_real, tensors))
 
 
-def _is_made(x: Tensor, at_hand: set[str]) -> bool:
-    """Whether `x` is at hand, where it then is, or cheap to make of what is."""
-    x = _origin(x)
-    if x.name not in at_hand:
-        if x.op.type not in CHEAP:
-            return False
-        if not all(_is_made(y, at_hand) for y in x.op.inputs):
-            return False
-        at_hand.add(x.name)
-    return True
+def _tensors(operations: list[Any]) -> list[Tensor]:
+    return [x for operation in operations for x in operation.outputs]
+
+
+def _names(tensors: Iterable[Tensor]) -> set[str]:
+    return {_origin(x).name for x in tensors}
 
 
 def _origin(x: Tensor) -> Tensor:
