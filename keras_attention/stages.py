@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from keras import ops
 
+from keras_attention import matrices
 from keras_attention.base_layer import PooledLayer, Shape, Tensor
 from keras_attention.precision import widened
 from keras_attention.serialization import EXPORTED
@@ -112,6 +113,12 @@ class Normalizer(Alignment):
         self, scores: Tensor, visible: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """Normalises over the visible keys, in float32 at least."""
+        portions, total = matrices.of_one(self._spread, scores, visible)
+        return portions, total
+
+    def _spread(
+        self, scores: Tensor, visible: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
         wide = widened(scores)
         if wide is not scores:  # Half precision overflows.
             wide = ops.clip(wide, -LIMIT, LIMIT)
@@ -141,7 +148,7 @@ def _quotient(
 
     def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
         by_portions = upstream * (1.0 / total)
-        return by_portions, -ops.sum(by_portions * quotient, -1, keepdims=True)
+        return by_portions, -matrices.summed(by_portions * quotient)
 
     return quotient, gradient
 
