@@ -10,8 +10,9 @@ from keras_attention.recurrent_attention import RecurrentAttention
 class RecurrentAlignment(RecurrentAttention):
     """Abstract: aligns the scores of one query after the other.
 
-        scores_i           = compare(query_i, keys)
-        weights_i, state_i = weigh(scores_i, state_{i-1})
+        scores_i         = compare(query_i, keys)
+        found_i, state_i = weigh(scores_i, state_{i-1})
+        weights_i        = aligned(found_i)
 
     No score depends on the state: all are made at once, in blocks of queries.
     """

@@ -20,12 +20,14 @@ from keras_attention.stepwise import ScoringAttention, State
 class RecurrentAttention(ScoringAttention):
     """Abstract: weighs the keys for one query after the other.
 
-        weights_i, state_i = weigh(query_i, keys, state_{i-1})
-        context_i          = weights_i . values
+        found_i, state_i = weigh(query_i, keys, state_{i-1})
+        weights_i        = aligned(found_i)
+        context_i        = weights_i . values
 
-    Only `weigh` runs in a loop: what `known` gives before it, and the contexts
-    behind it, are made for all queries at once. Subclasses write `weigh` and
-    `initial_state`. A padded query leaves the state as it was.
+    Only `weigh` runs in a loop: what `known` gives before it, and the weights
+    and contexts behind it, are made for all queries at once. Subclasses write
+    `weigh` and `initial_state`, and `aligned` if what `weigh` finds are not the
+    weights. A padded query leaves the state as it was.
 
     Args:
         **kwargs: `dropout`, `seed`, `jit_compile`, and `keras.Layer`
@@ -70,7 +72,7 @@ class RecurrentAttention(ScoringAttention):
         visible: Tensor | None,
         state: State,
     ) -> tuple[Tensor, State]:
-        """The weights of one query, in float32 at least, and the new state.
+        """What is found for one query, and the new state.
 
         Args:
             rows: What `known` gives, of one query: `query`, `(batch, 1,
@@ -80,9 +82,14 @@ class RecurrentAttention(ScoringAttention):
             state: From `initial_state`, or the query before.
 
         Returns:
-            `(batch, 1, Tv)`, 0 where not visible; and the state.
+            What `aligned` takes, `(batch, 1, Tv)`, in float32 at least; and the
+            state.
         """
         raise NotImplementedError
+
+    def aligned(self, found: Tensor, visible: Tensor | None) -> Tensor:
+        """The weights of queries, 0 where not visible: by default, `found`."""
+        return found
 
     def scores(self, rows: Tensors, memory: Tensors) -> Tensor:
         """In float32 at least; NaN where something is broken."""
@@ -113,8 +120,8 @@ class RecurrentAttention(ScoringAttention):
             query, value, key, query_mask, value_mask, attention_mask
         )
         memory = self.prepared(shared, training)
-        weights = self._over_queries(self.known(rows, memory), memory)
-        context, weights = self._read(rows, memory, weights)
+        found = self._over_queries(self.known(rows, memory), memory)
+        context, weights = self._read(rows, memory, found)
         return (context, weights) if return_attention_scores else context
 
     def recall(
@@ -122,48 +129,52 @@ class RecurrentAttention(ScoringAttention):
     ) -> tuple[Tensor, Tensor, State]:
         """One query asks the memory: see `StepwiseAttention`."""
         rows = self.known(inputs.row(query, position), memory)
-        weights, state = self._step(rows, memory, state)
-        return *self._read(rows, memory, weights), state
+        found, state = self._step(rows, memory, state)
+        return *self._read(rows, memory, found), state
 
     def _over_queries(self, rows: Tensors, memory: Tensors) -> Tensor:
         pure = compilation.stateless(self, self._step)
 
         def step(state: State, row: Tensors, whole: Any) -> Any:
             row = {name: ops.expand_dims(x, -2) for name, x in row.items()}
-            weights, state = pure(whole[0], row, whole[1], state)
-            return weights[..., 0, :], state
+            found, state = pure(whole[0], row, whole[1], state)
+            return found[..., 0, :], state
 
-        weights, _ = step_loop.over(
+        found, _ = step_loop.over(
             step,
             zeros(memory)[..., 0, :],
             self.initial_state(memory),
             {name: ops.moveaxis(x, -2, 0) for name, x in rows.items()},
             (compilation.values_of(self), memory),
         )
-        return ops.moveaxis(weights, 0, -2)
+        return ops.moveaxis(found, 0, -2)
 
     def _step(
         self, rows: Tensors, memory: Tensors, state: State
     ) -> tuple[Tensor, State]:
-        visible = masks.every(
-            rows.get("query_mask"),
-            rows.get("attention_mask"),
-            memory.get("value_mask"),
-        )
-        weights, new = self.weigh(rows, memory, visible, state)
+        found, new = self.weigh(rows, memory, _visible(rows, memory), state)
         if "query_mask" in rows:
             new = {
                 name: ops.where(rows["query_mask"], x, state[name])
                 for name, x in new.items()
             }
-        return weights, new
+        return found, new
 
     def _read(
-        self, rows: Tensors, memory: Tensors, weights: Tensor
+        self, rows: Tensors, memory: Tensors, found: Tensor
     ) -> tuple[Tensor, Tensor]:
+        weights = self.aligned(found, _visible(rows, memory))
         context = self.reading(rows, memory, weights)
         dtype = self.compute_dtype
         return ops.cast(context, dtype), ops.cast(weights, dtype)
+
+
+def _visible(rows: Tensors, memory: Tensors) -> Tensor | None:
+    return masks.every(
+        rows.get("query_mask"),
+        rows.get("attention_mask"),
+        memory.get("value_mask"),
+    )
 
 
 def zeros(memory: Tensors) -> Tensor:

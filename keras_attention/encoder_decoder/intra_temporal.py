@@ -61,10 +61,14 @@ class IntraTemporalAttention(RecurrentAlignment):
         visible: Tensor | None,
         state: State,
     ) -> tuple[Tensor, State]:
-        """`a_i`, and the logarithm of the sums with `exp(e_i)`."""
+        """`log e'_i`, and the logarithm of the sums with `exp(e_i)`."""
         scores = rows["scores"]
         log_sum = state["log_sum"]
         before = ops.where(log_sum <= HIDDEN / 2, 0.0, log_sum)
-        portions, total = self.alignment.spread(scores - before, visible)
         sums = log_of_sum(log_sum, masks.where(visible, scores, HIDDEN))
-        return portions / total, {"log_sum": sums}
+        return scores - before, {"log_sum": sums}
+
+    def aligned(self, found: Tensor, visible: Tensor | None) -> Tensor:
+        """`a_i`."""
+        portions, total = self.alignment.spread(found, visible)
+        return stages.divided(portions, total, found.dtype)
