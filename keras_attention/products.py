@@ -58,6 +58,16 @@ def by_matrix(x: Tensor, W: Tensor, axes: int = 1) -> Tensor:
     return _by_matrix(axes, x, W)
 
 
+def with_bias(x: Tensor, W: Tensor, b: Tensor | None, axes: int = 1) -> Tensor:
+    """`x W + b`, or `x W`; `b` has the axes n. See `by_matrix`."""
+    product = by_matrix(x, W, axes)
+    if b is None:
+        return product
+    if not (are_written(product, b) and by_xla()):
+        return product + b
+    return _plus(*copied([product, b]))
+
+
 def by_column(x: Tensor, column: Tensor) -> Tensor:
     """`x W`, of a matrix with one column: `(..., n, m), (m, 1) -> (..., n)`.
 
@@ -127,6 +137,19 @@ def _by_matrix(axes: int, x: Tensor, W: Tensor) -> Tensor:
         return ops.tensordot(x, W, axes), gradient
 
     return product(x, W)
+
+
+@ops.custom_gradient
+def _plus(
+    x: Tensor, b: Tensor
+) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, Tensor]]]:
+    """`x + b`: by more than two axes XLA sums in parts, of a turned copy."""
+
+    def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
+        rows = ops.reshape(upstream, (-1, math.prod(b.shape)))
+        return upstream, ops.reshape(ops.sum(rows, axis=0), b.shape)
+
+    return x + b, gradient
 
 
 @ops.custom_gradient

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from keras import ops
 
-from keras_attention import matrices
+from keras_attention import tables
 from keras_attention.base_layer import PooledLayer, Shape, Tensor
 from keras_attention.precision import widened
 from keras_attention.serialization import EXPORTED
@@ -113,7 +113,7 @@ class Normalizer(Alignment):
         self, scores: Tensor, visible: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """Normalises over the visible keys, in float32 at least."""
-        portions, total = matrices.of_one(self._spread, scores, visible)
+        portions, total = tables.without_ones(self._spread, scores, visible)
         return portions, total
 
     def _spread(
@@ -148,7 +148,7 @@ def _quotient(
 
     def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
         by_portions = upstream * (1.0 / total)
-        return by_portions, -matrices.summed(by_portions * quotient)
+        return by_portions, -ops.sum(by_portions * quotient, -1, keepdims=True)
 
     return quotient, gradient
 

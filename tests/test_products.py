@@ -274,6 +274,40 @@ def test_by_matrix_compiled_by_xla(equation, W, axes):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-10)
 
 
+@pytest.mark.parametrize("jit_compile", [False, True])
+@pytest.mark.parametrize("has_bias", [False, True])
+def test_a_bias_of_several_heads(jit_compile, has_bias):
+    """Values, and gradients by all."""
+    random = np.random.default_rng(0)
+    shapes = [(3, 5, 6), (6, 2, 4), (2, 4)][: 2 + has_bias]
+    sides = [tf.constant(random.normal(size=shape)) for shape in shapes]
+
+    def function(x, W, b=None):
+        return products.with_bias(x, W, b)
+
+    def plain(x, W, b=0.0):
+        return tf.einsum("btm,mhn->bthn", x, W) + b
+
+    compiled = tf.function(
+        lambda *sides: [function(*sides), *_gradients(function, sides)],
+        jit_compile=jit_compile,
+    )
+    expected = [plain(*sides), *_gradients(plain, sides)]
+    for x, y in zip(compiled(*sides), expected, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-10)
+
+
+def test_the_gradient_of_a_bias_is_summed_in_float32():
+    """In bfloat16 a sum of ones ends at 256."""
+    x, W, b = (tf.ones(n, "bfloat16") for n in ((2, 2000, 2), (2, 3), (3,)))
+
+    @tf.function(jit_compile=True)
+    def gradient(b):
+        return tf.gradients(products.with_bias(x, W, b), b)[0]
+
+    np.testing.assert_allclose(tf.cast(gradient(b), "float32"), 4000, rtol=0.01)
+
+
 @pytest.mark.parametrize("shape", [(3, 2), (4, 3, 2), (2, 4, 3, 2)])
 @pytest.mark.parametrize("compiled", [False, True])
 def test_by_column_is_a_product_of_the_last_axis(shape, compiled):

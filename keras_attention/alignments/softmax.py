@@ -2,7 +2,6 @@
 
 from keras import ops
 
-from keras_attention import matrices
 from keras_attention.base_layer import Tensor
 from keras_attention.serialization import export
 from keras_attention.stages import HIDDEN, Normalizer
@@ -32,7 +31,7 @@ class SoftmaxAlignment(Normalizer):
 
     def normalize(self, scores: Tensor) -> tuple[Tensor, Tensor]:
         """The largest score of a row is taken off, so nothing overflows."""
-        largest = matrices.largest(scores, HIDDEN)
+        largest = ops.max(scores, axis=-1, keepdims=True, initial=HIDDEN)
         exponentials = ops.exp(scores - ops.stop_gradient(largest))
-        total = matrices.summed(exponentials)
+        total = ops.sum(exponentials, axis=-1, keepdims=True)
         return exponentials, ops.where(total > 0.0, total, 1.0)  # Tv is 0.

@@ -2,7 +2,6 @@
 
 from keras import ops
 
-from keras_attention import matrices
 from keras_attention.base_layer import Tensor
 from keras_attention.serialization import export
 from keras_attention.stages import HIDDEN, Normalizer
@@ -38,7 +37,7 @@ class SparsemaxAlignment(Normalizer):
 
     def normalize(self, scores: Tensor) -> tuple[Tensor, Tensor]:
         """Scores below the largest by 1 or more get nothing."""
-        largest = matrices.largest(scores, HIDDEN)
+        largest = ops.max(scores, axis=-1, keepdims=True, initial=HIDDEN)
         # The largest moves no weight. Sums of hidden keys would overflow.
         z = ops.maximum(scores - ops.stop_gradient(largest), -2.0)
         tau = _threshold(z, _lower_bound(ops.stop_gradient(z)))
@@ -56,7 +55,7 @@ def _lower_bound(z: Tensor) -> Tensor:
         closer = ops.maximum(tau, _threshold(z, tau))
         return closer, ops.any(closer > tau)
 
-    start = ops.full_like(matrices.summed(z), -1.0)
+    start = ops.full_like(ops.sum(z, axis=-1, keepdims=True), -1.0)
     loop = (start, ops.convert_to_tensor(True))
     return ops.while_loop(lambda _tau, is_raised: is_raised, raised, loop)[0]
 
@@ -64,6 +63,6 @@ def _lower_bound(z: Tensor) -> Tensor:
 def _threshold(z: Tensor, bound: Tensor) -> Tensor:
     """`(sum z - 1) / k` over the `k` scores above `bound`."""
     is_above = ops.logical_not(z <= bound)  # NaN too: its row becomes NaN.
-    k = matrices.summed(ops.cast(is_above, z.dtype))
+    k = ops.sum(ops.cast(is_above, z.dtype), axis=-1, keepdims=True)
     z_above = ops.where(is_above, z, 0.0)
-    return (matrices.summed(z_above) - 1.0) / k
+    return (ops.sum(z_above, axis=-1, keepdims=True) - 1.0) / k

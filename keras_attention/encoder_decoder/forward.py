@@ -4,7 +4,7 @@ from typing import Any
 
 from keras import ops
 
-from keras_attention import arguments, masks, matrices, products, stages
+from keras_attention import arguments, masks, products, stages
 from keras_attention.alignments.softmax import SoftmaxAlignment
 from keras_attention.base_layer import Shape, Tensor
 from keras_attention.inputs import Tensors
@@ -126,6 +126,6 @@ def stay_or_move(before: Tensor, move: Tensor) -> Tensor:
 def below_largest(scores: Tensor, near: Tensor) -> Tensor:
     """Scores from the largest one down; what is not near is `HIDDEN`."""
     near_scores = ops.where(near, scores, HIDDEN)
-    largest = matrices.largest(near_scores, HIDDEN)
+    largest = ops.max(near_scores, axis=-1, keepdims=True, initial=HIDDEN)
     below = scores - ops.stop_gradient(largest)
     return ops.where(near, below, HIDDEN)

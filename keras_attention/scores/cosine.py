@@ -5,7 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_attention import arguments, matrices, products
+from keras_attention import arguments, products
 from keras_attention.base_layer import Shape, Tensor
 from keras_attention.precision import widened
 from keras_attention.scores.dimensions import check_equal
@@ -79,7 +79,7 @@ class CosineScore(Score):
 def _direction(x: Tensor) -> Tensor:
     """`x / |x|`, and 0 for 0, with a finite gradient there."""
     wide = widened(x)
-    square = matrices.summed(ops.square(wide))
+    square = ops.sum(ops.square(wide), axis=-1, keepdims=True)
     is_zero = ops.equal(square, 0.0)
     inverse = ops.rsqrt(ops.where(is_zero, 1.0, square))
     return ops.cast(ops.where(is_zero, 0.0, wide * inverse), x.dtype)

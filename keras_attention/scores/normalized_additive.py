@@ -66,7 +66,7 @@ class NormalizedAdditiveScore(Score):
 
     def project_query(self, query: Tensor) -> Tensor:
         """`W q + b`."""
-        return products.by_matrix(query, self.W) + self.b
+        return products.with_bias(query, self.W, self.b)
 
     def project_key(self, key: Tensor) -> Tensor:
         """`U k`, once per memory."""

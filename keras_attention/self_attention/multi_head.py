@@ -208,8 +208,7 @@ class MultiHeadAttention(StepwiseAttention):
     def _joined(self, heads: Tensor) -> Tensor:
         """The output of the heads' contexts."""
         rows = ops.swapaxes(heads, -2, -3)
-        output = products.by_matrix(rows, self.W_O, axes=2)
-        return output if self.b_O is None else output + self.b_O
+        return products.with_bias(rows, self.W_O, self.b_O, axes=2)
 
     def _add_projection(
         self, name: str, kernel_shape: Shape, bias_shape: Shape
@@ -228,8 +227,7 @@ def _one_head(x: Tensor) -> Tensor:
 
 def _heads(x: Tensor, W: Tensor, b: Tensor | None) -> Tensor:
     """`(..., 1, T, dim) -> (..., heads, T, size)`."""
-    heads = products.by_matrix(ops.squeeze(x, -3), W)
-    return ops.swapaxes(heads if b is None else heads + b, -2, -3)
+    return ops.swapaxes(products.with_bias(ops.squeeze(x, -3), W, b), -2, -3)
 
 
 def _for_heads(mask: Tensor | None) -> Tensor | None:
