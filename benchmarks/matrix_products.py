@@ -203,12 +203,18 @@ def _over_blocks(
 def _over_groups(
     function: Callable[[list[Any]], Any], count: int, heads: list[Any]
 ) -> list[Any]:
-    """`count` results of tensors `(groups, heads, T, size)`, group by group."""
+    """`count` results of tensors `(groups, heads, T, size)`, group by group.
+
+    A single head has no axis, so that XLA writes over its products.
+    """
     import tensorflow as tf
 
+    is_single = heads[0].shape[1] == 1
+
     def of_group(heads: list[Any]) -> list[Any]:
-        results = function(heads)
-        return results if isinstance(results, list) else [results]
+        results = function([x[0] for x in heads] if is_single else heads)
+        results = results if isinstance(results, list) else [results]
+        return [x[None] for x in results] if is_single else results
 
     if heads[0].shape[0] == 1:
         return [x[None] for x in of_group([x[0] for x in heads])]
@@ -246,17 +252,17 @@ def _block(case: Case) -> int:
 
 
 def _blocks(case: Case, x: Any) -> Any:
-    """`(1, T, size) -> (blocks, 1, block, size)`."""
+    """`(T, size) -> (blocks, block, size)`, of the only head of its group."""
     import tensorflow as tf
 
-    return tf.reshape(x, (-1, 1, _block(case), x.shape[-1]))
+    return tf.reshape(x, (-1, _block(case), x.shape[-1]))
 
 
 def _whole(blocks: Any) -> Any:
     """The inverse of `_blocks`."""
     import tensorflow as tf
 
-    return tf.reshape(blocks, (1, -1, blocks.shape[-1]))
+    return tf.reshape(blocks, (-1, blocks.shape[-1]))
 
 
 def _rows(x: Any) -> Any:

@@ -19,7 +19,13 @@ import keras_attention as ka
 from benchmarks import ways
 from benchmarks.cases import Case
 from benchmarks.sides import Side, arrays
-from keras_attention import block_loop, products, query_blocks, windows
+from keras_attention import (
+    block_loop,
+    products,
+    query_blocks,
+    tables,
+    windows,
+)
 from keras_attention.scores.sum_of_tanh import sum_of_tanh
 
 REST = 0.02
@@ -88,6 +94,7 @@ def _dot(case: Case) -> dict[str, Form]:
         "blocks_of_1_MiB": _layer(case, budget=2**20),
         "blocks_of_16_MiB": _layer(case, budget=2**24),
         "all_heads": _layer(case, query_block_size=max(case.steps // 16, 1)),
+        "axes_of_1": _layer(case, normalized=_as_it_is),
     }
 
 
@@ -166,6 +173,7 @@ def _layer(
     case: Case,
     budget: int = query_blocks.BUDGET,
     query_block_size: int | None = None,
+    normalized: Callable[..., Any] = tables.without_ones,
 ) -> Form:
     """The package's own, with what it chooses changed while it is traced."""
     attend = ka.Attention(
@@ -175,10 +183,18 @@ def _layer(
     def context(q: Any, k: Any, v: Any) -> Any:
         import tensorflow as tf
 
-        with mock.patch.object(query_blocks, "BUDGET", budget):
+        with (
+            mock.patch.object(query_blocks, "BUDGET", budget),
+            mock.patch.object(tables, "without_ones", normalized),
+        ):
             return tf.cast(attend(q, v, k), "float32")
 
     return context
+
+
+def _as_it_is(function: Form, scores: Any, visible: Any) -> Any:
+    """A block's table with its leading axes of 1."""
+    return function(scores, visible)
 
 
 def _additive(_case: Case) -> dict[str, Form]:
