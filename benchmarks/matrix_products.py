@@ -21,7 +21,7 @@ from keras_attention import products
 #: Scores of all heads that are computed at once, and of one head's block, whose
 #: queries are at least so many: the fastest of those tried.
 MOST = 2**20
-FEWEST = 256
+FEWEST = 512
 
 #: The least has no softmax, so that its weights would not stay small.
 LITTLE = 1e-9

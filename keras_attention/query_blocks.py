@@ -19,9 +19,9 @@ from keras_attention.base_layer import Tensor
 #: processor's cache from one stage to the next is also the fastest.
 BUDGET = 8 * 2**20
 
-#: Queries in a block of products even beyond the budget: with fewer, adding up
-#: the gradients of keys and values takes longer than the products.
-FEWEST = 256
+#: Queries in a block of products even beyond the budget: products of fewer take
+#: longer, and so does adding up the gradients of keys and values.
+FEWEST = 512
 
 #: The batch that decides whether blocks are used, while it is unknown.
 USUAL_BATCH = 32

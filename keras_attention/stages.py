@@ -106,6 +106,7 @@ class Normalizer(Alignment):
         """Turns float32 scores into portions, and what divides them.
 
         Hidden keys score `HIDDEN`. The divisor, `(..., Tq, 1)`, is never 0.
+        Leading axes of 1 may be missing.
         """
         raise NotImplementedError
 
