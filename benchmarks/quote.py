@@ -66,7 +66,7 @@ class QuoteError(ValueError):
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Rewrites the pages, or says which ones are not up to date."""
+    """Rewrites the pages, or only says what is wrong with them."""
     parser = argparse.ArgumentParser(
         "python -m benchmarks.quote",
         description=__doc__,
@@ -76,13 +76,12 @@ def main(arguments: list[str] | None = None) -> None:
         "--check", action="store_true", help="write nothing; fail if need be"
     )
     options = parser.parse_args(arguments)
-    stale = [page for page in pages() if not _is_fresh(page)]
-    for page in stale:
-        if options.check:
-            print(f"{page}: python -m benchmarks.quote would change it")
-        else:
+    if not options.check:
+        for page in pages():
             page.write_text(refreshed(page.read_text()))
-    sys.exit(1 if options.check and stale else 0)
+    wrong = [line for page in pages() for line in complaints(page)]
+    if wrong:
+        sys.exit("\n".join(wrong))
 
 
 def pages() -> list[Path]:
@@ -119,8 +118,13 @@ def unmarked(text: str) -> list[str]:
     return [match.group().strip() for match in MEASURED.finditer(text)]
 
 
-def _is_fresh(page: Path) -> bool:
-    return refreshed(page.read_text()) == page.read_text()
+def complaints(page: Path) -> Iterator[str]:
+    """What is wrong with the figures of a page, a line each."""
+    text = page.read_text()
+    if refreshed(text) != text:
+        yield f"{page}: python -m benchmarks.quote would change it"
+    for figure in unmarked(text):
+        yield f"{page}: nothing says where {figure} is from"
 
 
 def _figure(match: re.Match[str], load: Load) -> str:

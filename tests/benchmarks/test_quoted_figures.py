@@ -154,19 +154,32 @@ def test_other_numbers_need_none(text):
     assert quote.unmarked(text) == []
 
 
-def test_command_mends_pages_and_checks_them(tmp_path, monkeypatch, capsys):
-    page = tmp_path / "page.md"
-    wrong = "9.99<!-- some steps=512 way=jit: ratios.keras -->"
-    page.write_text(wrong)
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    """The only page that there is, of figures from `RESULT`."""
     (tmp_path / "some.json").write_text(json.dumps(RESULT))
     monkeypatch.setattr(quote, "RESULTS", tmp_path)
+    page = tmp_path / "page.md"
     monkeypatch.setattr(quote, "pages", lambda: [page])
-    for arguments, code in ([["--check"], 1], [[], 0], [["--check"], 0]):
-        with pytest.raises(SystemExit) as end:
-            quote.main(arguments)
-        assert end.value.code == code
-    assert "page.md" in capsys.readouterr().out
+    return page
+
+
+def test_command_mends_pages_and_checks_them(page):
+    wrong = "9.99<!-- some steps=512 way=jit: ratios.keras -->"
+    page.write_text(wrong)
+    with pytest.raises(SystemExit, match=r"page\.md: .* would change it"):
+        quote.main(["--check"])
+    assert page.read_text() == wrong
+    quote.main([])
     assert page.read_text() == wrong.replace("9.99", "1.31")
+    quote.main(["--check"])
+
+
+@pytest.mark.parametrize("arguments", [[], ["--check"]])
+def test_command_finds_figures_from_nowhere(page, arguments):
+    page.write_text("It takes 3 % of the time.")
+    with pytest.raises(SystemExit, match=r"page\.md: .* 3 %"):
+        quote.main(arguments)
 
 
 class VisibleText(html.parser.HTMLParser):
