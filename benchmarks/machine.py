@@ -33,7 +33,7 @@ MAY_DIFFER = ("load", "date")
 def facts() -> dict[str, object]:
     """Processor, threads, load, versions, commit and date."""
     return {
-        "processor": _cpuinfo("model name") or platform.processor(),
+        "processor": _processor(),
         "instructions": _instructions(),
         "cores": _cores(),
         "threads": _threads(),
@@ -44,6 +44,16 @@ def facts() -> dict[str, object]:
         "commit": _commit(),
         "date": datetime.datetime.now(datetime.UTC).isoformat("T", "seconds"),
     }
+
+
+def _processor() -> str:
+    """Its name; with the numbers of its kind, which a name may leave out."""
+    kind = [
+        f"{entry} {number}"
+        for entry in ("cpu family", "model")
+        if (number := _cpuinfo(entry))
+    ]
+    return ", ".join([_cpuinfo("model name") or platform.processor(), *kind])
 
 
 def _cores() -> int | None:

@@ -58,14 +58,17 @@ def multi_head_least(case: Case) -> Side:
     """The least of a layer whose memory is linear in the length, as a model.
 
     With one exponential of each score. Training has two passes, between which
-    stands a loss, so that scores and exponentials are made in both.
+    stands a loss: exponentials that all fit at once are kept, others are made
+    in both.
 
     Args:
         case: Its size, and in which way it is called.
     """
     x = keras.Input((case.steps, case.dim))
+    fit_at_once = _together(case) == case.batch * case.heads
+    function = _kept if fit_at_once else _in_two_passes
     layer = programs.Program(
-        functools.partial(_in_two_passes, case),
+        functools.partial(function, case),
         [(case.dim, case.dim)] * 4,
         jit_compile=case.way in programs.ALONE,
     )
@@ -107,6 +110,24 @@ def _forward_and_backward(case: Case, x: Any, weights: list[Any]) -> Any:
     context, *slopes = _slopes(case, function, 4, x, x, weights)
     output = context @ weights[3]
     return output, _of_projections(case, x, context, slopes, weights)
+
+
+def _kept(case: Case, tensors: list[Any], weights: list[Any]) -> Any:
+    """The output, with a gradient that the exponentials are kept for."""
+    import tensorflow as tf
+
+    *projections, W_O = map(_little_trained, weights)
+    q, k, v = (
+        _split(case, products.by_matrix(tensors[0], W)) for W in projections
+    )
+    context = products.of_weights(tf.exp(products.of_pairs(q, k)), v)
+    return products.by_matrix(_join(case, context), W_O)
+
+
+def _little_trained(weight: Any) -> Any:
+    import tensorflow as tf
+
+    return tf.custom_gradient(lambda W: (W, lambda pull: LITTLE * pull))(weight)
 
 
 def _in_two_passes(case: Case, tensors: list[Any], weights: list[Any]) -> Any:
@@ -230,10 +251,9 @@ def _split(case: Case, x: Any) -> Any:
     import tensorflow as tf
 
     size = case.dim // case.heads
-    together = min(case.heads * case.batch, max(1, MOST // case.steps**2))
     x = tf.reshape(x, (case.batch, case.steps, case.heads, size))
     x = tf.transpose(x, (0, 2, 1, 3))
-    return tf.reshape(x, (-1, together, case.steps, size))
+    return tf.reshape(x, (-1, _together(case), case.steps, size))
 
 
 def _join(case: Case, x: Any) -> Any:
@@ -244,6 +264,11 @@ def _join(case: Case, x: Any) -> Any:
     x = tf.reshape(x, (case.batch, case.heads, case.steps, size))
     x = tf.transpose(x, (0, 2, 1, 3))
     return tf.reshape(x, (case.batch, case.steps, case.dim))
+
+
+def _together(case: Case) -> int:
+    """How many heads are computed at once, of all examples."""
+    return min(case.heads * case.batch, max(1, MOST // case.steps**2))
 
 
 def _block(case: Case) -> int:

@@ -2,11 +2,11 @@
 
 `start`: in a model of the same inputs, weights and output as ours, run in the
 same way, stands a layer whose program adds up the weights and writes the
-output; its gradient has the shapes of the weights. `pairs`: a layer of the two
-products of all pairs, behind one with a weight. `places`: of the two products
-of a score of places. `units`: of those of an additive score of a single query.
-Each product in the form that the package has found the fastest. What a peer
-does in less time than that, no compiled layer does.
+output; its gradient has the shapes of the weights. The others are a softmax of
+scores that no mask hides, and what it reads: `pairs` of all pairs, behind a
+product with a weight, `places` of a score of places, `units` of an additive
+score of a single query. Each product in the form that the package has found the
+fastest. What a peer does in less time than that, no compiled layer does.
 """
 
 import math
@@ -17,7 +17,7 @@ import keras
 
 from benchmarks import ways
 from benchmarks.sides import Side
-from keras_attention import compilation, products
+from keras_attention import compilation, products, stages
 
 Function = Callable[[list[Any], list[Any]], Any]
 
@@ -88,7 +88,7 @@ def start(
 
 
 def pairs(model: keras.Model, way: str) -> keras.Model:
-    """A model like this one, with the two products of queries and keys."""
+    """A model like this one, with attention to all pairs and no more."""
 
     def attended(tensors: list[Any], weights: list[Any]) -> Any:
         import tensorflow as tf
@@ -97,14 +97,14 @@ def pairs(model: keras.Model, way: str) -> keras.Model:
         key = others[0] if others else query
         projected = products.by_matrix(query, weights[0])
         scores = products.of_pairs(projected, key)
-        return products.of_weights(tf.exp(scores), key)
+        return _read(scores, key)
 
     dim = model.inputs[0].shape[-1]
     return _model(model, way, attended, [(dim, dim)])
 
 
 def places(model: keras.Model, way: str) -> keras.Model:
-    """A model like this one, with the products of a score of places."""
+    """A model like this one, with attention to places and no more."""
 
     def attended(tensors: list[Any], weights: list[Any]) -> Any:
         import tensorflow as tf
@@ -112,16 +112,16 @@ def places(model: keras.Model, way: str) -> keras.Model:
         query, *others = map(tf.stop_gradient, tensors)
         value = others[0] if others else query
         scores = products.by_matrix(query, weights[0])
-        return products.of_weights(tf.exp(scores), value)
+        return _read(scores, value)
 
     _batch, steps, dim = model.inputs[-1].shape
     return _model(model, way, attended, [(dim, steps)])
 
 
 def units(model: keras.Model, way: str) -> keras.Model:
-    """A model like this one, with the products of an additive score.
+    """A model like this one, with an additive score of one query and no more.
 
-    Of one query, and with one exponential of each key and unit.
+    With one exponential of each key and unit in place of tanh.
     """
 
     def attended(tensors: list[Any], weights: list[Any]) -> Any:
@@ -133,10 +133,21 @@ def units(model: keras.Model, way: str) -> keras.Model:
         by_query = products.by_matrix(query[:, :1], W)
         hidden = tf.exp(by_query + products.by_matrix(key, U))
         scores = products.by_column(hidden, v)
-        return products.of_weights(tf.exp(scores)[:, None], key)
+        return _read(scores[:, None], key)
 
     dim = model.inputs[0].shape[-1]
     return _model(model, way, attended, [(dim, dim), (dim, dim), (dim, 1)])
+
+
+def _read(scores: Any, value: Any) -> Any:
+    """The values by a softmax of the scores, divided last."""
+    import tensorflow as tf
+
+    largest = tf.stop_gradient(tf.reduce_max(scores, -1, keepdims=True))
+    portions = tf.exp(scores - largest)
+    total = tf.reduce_sum(portions, -1, keepdims=True)
+    sums = products.of_weights(portions, value)
+    return stages.divided(sums, total, "float32")
 
 
 def run(model: keras.Model, way: str, batch: int) -> Side:

@@ -3,9 +3,9 @@
 The peers are those of `benchmarks.peers`, each on the same weights. A peer
 that wants another Keras runs in a process of its own, in its fastest way, and
 its calls are timed there. `start` is the least of a compiled layer: a program
-that does next to nothing; `products` a program of the products: of a dot
-product or of places, with one exponential of each score; of a single query's
-additive score, with one of each key and unit.
+that does next to nothing; `bare` a program of the formula without masks, behind
+a product with a weight: of a dot product, of places, or of a single query's
+additive score, there with an exponential in place of tanh.
 """
 
 from typing import Any
@@ -36,8 +36,8 @@ ADDITIVE_STEPS = (
     "monotonic_additive_tfa_step",
 )
 
-#: The products of each, in a program.
-PRODUCTS = {
+#: The formula of each, in a program.
+BARE = {
     **dict.fromkeys(DOT_PRODUCTS, programs.pairs),
     **dict.fromkeys(ADDITIVE_STEPS, programs.units),
     "luong_location": programs.places,
@@ -59,10 +59,10 @@ def cases(quick: bool) -> list[Case]:
 def sides(case: Case) -> dict[str, Any]:
     """Ours, the peer's, and the least of a program."""
     compared = peers.sides(case.layer, case, case.way)
-    if case.layer in PRODUCTS:
+    if case.layer in BARE:
         ours, _peer = peers.build(case.layer, case)
-        least = PRODUCTS[case.layer](ours, case.way)
-        compared["products"] = programs.run(least, case.way, case.batch)
+        bare = BARE[case.layer](ours, case.way)
+        compared["bare"] = programs.run(bare, case.way, case.batch)
     return compared
 
 

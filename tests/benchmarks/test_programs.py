@@ -9,6 +9,11 @@ from benchmarks import programs, ways
 from keras_attention import program_gradient
 
 
+def softmax(scores):
+    portions = np.exp(scores)
+    return portions / portions.sum(-1, keepdims=True)
+
+
 @pytest.fixture
 def model():
     x = keras.Input((5, 4))
@@ -29,24 +34,37 @@ def test_start_has_the_weights_and_the_output_of_the_model(model, way):
 
 
 @pytest.mark.parametrize("way", ["predict", "jit"])
-def test_pairs_are_the_products_of_the_inputs(way):
+def test_pairs_are_attention_to_all_keys(way):
     x, y = keras.Input((5, 4)), keras.Input((3, 4))
     pairs = programs.pairs(keras.Model([x, y], ka.Attention("dot")(x, y)), way)
     query, key = np.ones((2, 5, 4)) / 9, np.full((2, 3, 4), 0.5)
     (W,) = pairs.get_weights()
-    expected = np.exp(query @ W @ np.swapaxes(key, 1, 2)) @ key
+    expected = softmax(query @ W @ np.swapaxes(key, 1, 2)) @ key
     np.testing.assert_allclose(pairs([query, key]), expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("way", ["predict", "jit"])
-def test_places_are_the_products_of_a_score_of_places(way):
+def test_places_are_attention_to_places(way):
     x, y = keras.Input((5, 4)), keras.Input((3, 4))
     model = keras.Model([x, y], ka.Attention("dot")(x, y))
     places = programs.places(model, way)
     query, value = np.ones((2, 5, 4)) / 9, np.full((2, 3, 4), 0.5)
     (W,) = places.get_weights()
-    expected = np.exp(query @ W) @ value
+    expected = softmax(query @ W) @ value
     np.testing.assert_allclose(places([query, value]), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("way", ["predict", "jit"])
+def test_units_are_attention_of_one_query(way):
+    x, y = keras.Input((1, 4)), keras.Input((3, 4))
+    model = keras.Model([x, y], ka.Attention("dot")(x, y))
+    units = programs.units(model, way)
+    rng = np.random.default_rng(0)
+    query, key = rng.normal(size=(2, 1, 4)), rng.normal(size=(2, 3, 4))
+    W, U, v = units.get_weights()
+    scores = np.exp(query @ W + key @ U) @ v
+    expected = softmax(np.swapaxes(scores, 1, 2)) @ key
+    np.testing.assert_allclose(units([query, key]), expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("way", ["fit", "fit_jit"])
