@@ -3,6 +3,7 @@
 import contextlib
 import importlib.util
 import io
+import itertools
 import re
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def blocks(page):
     """Each python block of a page, with the text block that follows it."""
     text = page.read_text()
     fences = list(FENCE.finditer(text))
-    for fence, following in zip(fences, [*fences[1:], None], strict=True):
+    for fence, following in itertools.zip_longest(fences, fences[1:]):
         if fence[1] != "python":
             continue
         output = None
