@@ -1,6 +1,7 @@
 """The matrix products of attention: with weights, and the two of the pairs.
 
-The two of the pairs are summed in float32 at least.
+The two of the pairs are summed in float32 at least. So are rows, by a product
+with ones: a sum over the last axis XLA adds up one number at a time.
 
 Gradients of matrices and large tables of pairs are written out on TensorFlow:
 left to itself, XLA multiplies by a transposed left factor, such as `x^T g` or
@@ -78,6 +79,21 @@ def by_column(x: Tensor, column: Tensor) -> Tensor:
     if are_written(x, column):
         return _by_column(*copied([x, column]))
     return ops.squeeze(by_matrix(x, column), -1)
+
+
+def row_sums(x: Tensor) -> Tensor:
+    """`(..., n, dim) -> (..., n)`, widened."""
+    x = widened(x)
+    if not (are_written(x) and by_xla()):
+        return ops.sum(x, axis=-1)
+    return by_column(x, ops.ones((x.shape[-1], 1), x.dtype))
+
+
+def by_rows(x: Tensor, s: Tensor) -> Tensor:
+    """`s_i x_i`: `(..., n, dim), (..., n) -> (..., n, dim)`."""
+    if not (are_written(x, s) and by_xla()):
+        return x * ops.expand_dims(s, -1)
+    return _by_rows(*copied([x, s]))
 
 
 def of_pairs(query: Tensor, key: Tensor) -> Tensor:
@@ -163,6 +179,17 @@ def _by_column(
         return by_x, ops.expand_dims(by_column, -1)
 
     return ops.squeeze(ops.tensordot(x, column, 1), -1), gradient
+
+
+@ops.custom_gradient
+def _by_rows(
+    x: Tensor, s: Tensor
+) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, Tensor]]]:
+    def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
+        by_s = row_sums(widened(upstream) * widened(x))
+        return by_rows(upstream, s), ops.cast(by_s, s.dtype)
+
+    return x * ops.expand_dims(s, -1), gradient
 
 
 @ops.custom_gradient

@@ -321,6 +321,58 @@ def test_by_column_is_a_product_of_the_last_axis(shape, compiled):
         np.testing.assert_allclose(gradient, right, rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.parametrize("shape", [(3, 2), (4, 3, 2), (2, 4, 3, 2)])
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_rows_are_summed_and_multiplied(jit_compile, shape):
+    """Values, and gradients of both orders."""
+    random = np.random.default_rng(0)
+    x, s = (
+        tf.constant(random.normal(size=size)) for size in (shape, shape[:-1])
+    )
+
+    def function(x, s):
+        return products.row_sums(products.by_rows(x * x, s)) * s
+
+    def plain(x, s):
+        return tf.reduce_sum(x * x * s[..., None], -1) * s
+
+    def both_orders(function, x, s):
+        first = tf.gradients(function(x, s), [x, s])
+        second = tf.gradients([tf.sin(y) for y in first], [x, s])
+        return [function(x, s), *first, *second]
+
+    found = tf.function(both_orders, jit_compile=jit_compile)(function, x, s)
+    expected = tf.function(both_orders)(plain, x, s)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-10)
+
+
+def test_rows_are_summed_by_a_product():
+    """XLA adds up a row one number at a time."""
+
+    @tf.function(jit_compile=True)
+    def function(x, s):
+        return tf.gradients(products.row_sums(products.by_rows(x, s)), s)[0]
+
+    given = tf.ones((2, 3, 4)), tf.ones((2, 3))
+    hlo = function.experimental_get_compiler_ir(*given)("optimized_hlo")
+    assert " dot(" in hlo
+    np.testing.assert_allclose(function(*given), np.full((2, 3), 4.0))
+
+
+def test_rows_are_summed_in_float32():
+    """In bfloat16 a sum of ones ends at 256."""
+    x, s = tf.ones((2, 2000), "bfloat16"), tf.ones((2,), "bfloat16")
+
+    @tf.function(jit_compile=True)
+    def sums(x, s):
+        by_s = tf.gradients(products.by_rows(x, s), s)[0]
+        return products.row_sums(x), tf.cast(by_s, "float32")
+
+    for found in sums(x, s):
+        np.testing.assert_allclose(found, 2000, rtol=0.01)
+
+
 @pytest.mark.parametrize(
     ("leading", "rows", "keys", "is_summed"),
     [

@@ -84,12 +84,13 @@ class SequenceSqueezeExcitation(PerStepLayer):
         """The rescaled sequence, and the scales if asked: see the class."""
         x = masks.shown(inputs, mask)
         by_feature = self.channels == "features"
-        z = _mean_of_steps(x, mask) if by_feature else ops.mean(x, axis=-1)
+        z = _mean_of_steps(x, mask) if by_feature else _mean_of_features(x)
         s = self._excitation(z)
         if mask is not None:
             by_any = ops.any(mask, axis=-1, keepdims=True)
             s = ops.where(by_any if by_feature else mask, s, 0.0)
-        y = masks.shown(x * ops.expand_dims(s, -2 if by_feature else -1), mask)
+        y = x * ops.expand_dims(s, -2) if by_feature else products.by_rows(x, s)
+        y = masks.shown(y, mask)
         return (y, s) if return_attention_scores else y
 
     def _excitation(self, z: Tensor) -> Tensor:
@@ -107,3 +108,8 @@ def _mean_of_steps(x: Tensor, mask: Tensor | None) -> Tensor:
     else:
         count = ops.sum(ops.cast(mask, total.dtype), axis=-1, keepdims=True)
     return ops.cast(total / ops.maximum(count, 1.0), x.dtype)
+
+
+def _mean_of_features(x: Tensor) -> Tensor:
+    """The mean of each step, `(..., T)`."""
+    return ops.cast(products.row_sums(x) / x.shape[-1], x.dtype)
