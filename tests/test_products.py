@@ -371,6 +371,8 @@ def test_rows_are_summed_in_float32():
 
     for found in sums(x, s):
         np.testing.assert_allclose(found, 2000, rtol=0.01)
+    assert products.row_sums(x).dtype == "float32"
+    assert sums(x, s)[0].dtype == "float32"
 
 
 @pytest.mark.parametrize(
