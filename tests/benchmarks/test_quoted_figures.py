@@ -155,7 +155,7 @@ def test_other_numbers_need_none(text):
 
 
 @pytest.fixture
-def page(tmp_path, monkeypatch):
+def only_page(tmp_path, monkeypatch):
     """The only page that there is, of figures from `RESULT`."""
     (tmp_path / "some.json").write_text(json.dumps(RESULT))
     monkeypatch.setattr(quote, "RESULTS", tmp_path)
@@ -164,20 +164,20 @@ def page(tmp_path, monkeypatch):
     return page
 
 
-def test_command_mends_pages_and_checks_them(page):
+def test_command_mends_pages_and_checks_them(only_page):
     wrong = "9.99<!-- some steps=512 way=jit: ratios.keras -->"
-    page.write_text(wrong)
+    only_page.write_text(wrong)
     with pytest.raises(SystemExit, match=r"page\.md: .* would change it"):
         quote.main(["--check"])
-    assert page.read_text() == wrong
+    assert only_page.read_text() == wrong
     quote.main([])
-    assert page.read_text() == wrong.replace("9.99", "1.31")
+    assert only_page.read_text() == wrong.replace("9.99", "1.31")
     quote.main(["--check"])
 
 
 @pytest.mark.parametrize("arguments", [[], ["--check"]])
-def test_command_finds_figures_from_nowhere(page, arguments):
-    page.write_text("It takes 3 % of the time.")
+def test_command_finds_figures_from_nowhere(only_page, arguments):
+    only_page.write_text("It takes 3 % of the time.")
     with pytest.raises(SystemExit, match=r"page\.md: .* 3 %"):
         quote.main(arguments)
 
